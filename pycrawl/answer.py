@@ -1,0 +1,165 @@
+"""From a server's answer to a fetcher's result: status, redirect, record, digest, links."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import xxhash
+
+from pycrawl import trecweb
+from pycrawl.config import Config
+from pycrawl.fetch.transport import Response, header
+from pycrawl.model import NO_LINKS, FetchJob, FetchResult, Outcome, PackedLinks, StoredBody
+from pycrawl.parse.html import parse_html
+from pycrawl.parse.links import LinkPacker
+from pycrawl.politeness import retry_after_seconds
+from pycrawl.url_filter import UrlFilter
+from pycrawl.urls import UrlRules, normalise, url_hash
+
+_REDIRECTS = {301, 302, 303, 307, 308}
+_TOO_BUSY = {429, 503}
+_NOT_MODIFIED = 304
+_HTML_TYPES = ("text/html", "application/xhtml+xml")
+_LONGEST_VALIDATOR = 1_000  # characters: what comes back with every visit must stay small
+_LONGEST_DETAIL = 300
+
+
+class AnswerReader:
+    """Reads answers to page jobs; `cpu_seconds` says what that cost so far, by stage."""
+
+    def __init__(self, config: Config, url_filter: UrlFilter, seed: int) -> None:
+        self._filter = url_filter
+        self._rules = UrlRules.of(config)
+        self._seed = seed
+        self._max_redirects = config.limits.max_redirects
+        self._dochdr = config.store.dochdr
+        self._compress = config.store.compress
+        self._packer = LinkPacker(self._rules, url_filter, seed, config.limits.max_links_per_page)
+        self.cpu_seconds = {"parse": 0.0, "links": 0.0, "record": 0.0}
+
+    def read(self, job: FetchJob, response: Response) -> FetchResult:
+        if response.outcome is not None:
+            return result(job, response, response.outcome)
+        status = response.status
+        if 200 <= status < 300:
+            return self._page(job, response)
+        if status == _NOT_MODIFIED and (job.validators.etag or job.validators.last_modified):
+            return result(
+                job,
+                response,
+                Outcome.NOT_MODIFIED,
+                etag=job.validators.etag,
+                last_modified=job.validators.last_modified,
+            )
+        if status in _REDIRECTS:
+            return self._redirect(job, response)
+        if status in _TOO_BUSY:
+            wait = retry_after_seconds(text_header(response, b"retry-after"), response.fetched_at)
+            return result(job, response, Outcome.TOO_BUSY, retry_after=wait)
+        if 400 <= status < 500:
+            return result(job, response, Outcome.CLIENT_ERROR)
+        if 500 <= status < 600:
+            return result(job, response, Outcome.SERVER_ERROR)
+        return result(job, response, Outcome.ODD_STATUS)
+
+    def _redirect(self, job: FetchJob, response: Response) -> FetchResult:
+        location = text_header(response, b"location")
+        if not location:
+            return result(job, response, Outcome.ODD_STATUS, detail="a redirect without Location")
+        target = normalise(location, self._rules, job.url)
+        if target is None:
+            return result(job, response, Outcome.BAD_REDIRECT, detail=f"not a URL we follow: {location}")
+        if target == job.url:
+            return result(job, response, Outcome.BAD_REDIRECT, detail="redirects to itself")
+        reason = self._filter.verdict(target, job.depth)
+        if reason is not None:
+            return result(job, response, Outcome.BAD_REDIRECT, detail=f"{reason}: {target}", filtered={reason: 1})
+        if job.hops >= self._max_redirects:
+            return result(job, response, Outcome.TOO_MANY_REDIRECTS, detail=f"after {job.hops} redirects")
+        return result(job, response, Outcome.REDIRECT, location=target, location_hash=url_hash(target, self._seed))
+
+    def _page(self, job: FetchJob, response: Response) -> FetchResult:
+        content_type = text_header(response, b"content-type")
+        if response.aborted_by_type:
+            return result(job, response, Outcome.UNWANTED_TYPE, detail=content_type)
+        validators = {
+            "etag": text_header(response, b"etag")[:_LONGEST_VALIDATOR],
+            "last_modified": text_header(response, b"last-modified")[:_LONGEST_VALIDATOR],
+        }
+        digest = xxhash.xxh3_128_digest(response.body, self._seed)
+        if digest == job.validators.digest:
+            return result(job, response, Outcome.NOT_MODIFIED, **validators)
+        links = NO_LINKS
+        filtered: dict[str, int] = {}
+        if _is_html(content_type, response.body):
+            links, filtered = self._links(job, response, content_type)
+        with self._timed("record"):
+            body = self._stored(response, content_type, digest)
+        return result(job, response, Outcome.FETCHED, body=body, links=links, filtered=filtered, **validators)
+
+    def _links(self, job: FetchJob, response: Response, content_type: str) -> tuple[PackedLinks, dict[str, int]]:
+        with self._timed("parse"):
+            page = parse_html(response.body, content_type)
+        with self._timed("links"):
+            return self._packer.pack(page, job.url, job.depth)
+
+    def _stored(self, response: Response, content_type: str, digest: bytes) -> StoredBody:
+        record, escapes = trecweb.encode(
+            response.url,
+            response.address,
+            response.fetched_at,
+            content_type,
+            response.status_line,
+            response.headers,
+            response.body,
+            self._dochdr,
+        )
+        return StoredBody(
+            record=trecweb.pack(record) if self._compress else record,
+            plain_length=len(record),
+            body_length=len(response.body),
+            digest=digest,
+            content_type=content_type[:_LONGEST_DETAIL],
+            escapes=escapes,
+            truncated=response.truncated,
+        )
+
+    @contextmanager
+    def _timed(self, stage: str) -> Iterator[None]:
+        start = time.thread_time()
+        yield
+        self.cpu_seconds[stage] += time.thread_time() - start
+
+
+def text_header(response: Response, name: bytes) -> str:
+    """A header's value as text; empty when there is none. Bytes that are not UTF-8 count as Latin-1."""
+    value = header(response, name) or b""
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return value.decode("latin-1")
+
+
+def result(job: FetchJob, response: Response, outcome: Outcome, detail: str = "", **more: object) -> FetchResult:
+    """The result of a job with what every answer has."""
+    return FetchResult(
+        url_id=job.url_id,
+        host_id=job.host_id,
+        kind=job.kind,
+        outcome=outcome,
+        started=response.started,
+        ended=response.ended,
+        fetched_at=response.fetched_at,
+        status=response.status,
+        detail=(detail or response.detail)[:_LONGEST_DETAIL],
+        address=response.address,
+        wire_bytes=response.wire_bytes,
+        **more,  # type: ignore[arg-type]  # the callers above are the only ones
+    )
+
+
+def _is_html(content_type: str, body: bytes) -> bool:
+    media_type = content_type.partition(";")[0].strip().lower()
+    return media_type in _HTML_TYPES or (not media_type and body.lstrip()[:1] == b"<")

@@ -1,0 +1,107 @@
+"""A queue between two processes that neither can be made to wait on.
+
+It is a multiprocessing pipe with one writer and one reader. `multiprocessing.Queue` is not used, for two reasons: its
+lock dies with a killed process, and every other writer then waits for ever; and its feeder thread fights the event loop
+for the interpreter. Here each fetcher has a pipe of its own for each direction, both ends are non-blocking and wait in
+the event loop of their process, and a killed writer shows as the end of the pipe.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import pickle
+import struct
+from collections import deque
+from multiprocessing.connection import Connection
+from typing import Any
+
+_LENGTH = struct.Struct("<Q")
+_PIPE_BYTES = 1 << 20
+_READ_BYTES = 1 << 20
+
+
+class Sender:
+    """The writing end: what the pipe does not take at once waits here, in order."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._unsent: deque[memoryview] = deque()
+        os.set_blocking(connection.fileno(), False)
+        with contextlib.suppress(OSError):  # a larger pipe saves wake-ups; without it all works the same
+            fcntl.fcntl(connection.fileno(), fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
+
+    def fileno(self) -> int:
+        return self._connection.fileno()
+
+    @property
+    def is_waiting(self) -> bool:
+        return bool(self._unsent)
+
+    def send(self, value: object) -> None:
+        data = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
+        self._unsent.append(memoryview(_LENGTH.pack(len(data)) + data))
+        self.flush()
+
+    def flush(self) -> None:
+        """Write as much as the pipe takes. Raises BrokenPipeError when the reader is gone."""
+        while self._unsent:
+            head = self._unsent[0]
+            try:
+                written = os.write(self._connection.fileno(), head)
+            except BlockingIOError:
+                return
+            if written == len(head):
+                self._unsent.popleft()
+            else:
+                self._unsent[0] = head[written:]
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+class Receiver:
+    """The reading end."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._buffer = bytearray()
+        os.set_blocking(connection.fileno(), False)
+
+    def fileno(self) -> int:
+        return self._connection.fileno()
+
+    def receive(self) -> list[Any]:
+        """All values that are here whole. Raises EOFError when the writer is gone and nothing whole is left."""
+        at_end = self._read()
+        values = []
+        start = 0
+        while len(self._buffer) - start >= _LENGTH.size:
+            body = start + _LENGTH.size
+            end = body + _LENGTH.unpack_from(self._buffer, start)[0]
+            if end > len(self._buffer):
+                break
+            with memoryview(self._buffer) as view:
+                values.append(pickle.loads(view[body:end]))
+            start = end
+        del self._buffer[:start]
+        if at_end and not values:
+            raise EOFError
+        return values
+
+    def _read(self) -> bool:
+        """Take in what is there; True at the end of the pipe."""
+        while True:
+            try:
+                data = os.read(self._connection.fileno(), _READ_BYTES)
+            except BlockingIOError:
+                return False
+            self._buffer += data
+            if not data:
+                return True
+            if len(data) < _READ_BYTES:
+                return False
+
+    def close(self) -> None:
+        self._connection.close()

@@ -1,0 +1,135 @@
+"""`pycrawl crawl`: go on with the crawl."""
+
+from __future__ import annotations
+
+import logging
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pycrawl.cli.common import crawl_directory, directory_option, plural
+
+if TYPE_CHECKING:
+    from pycrawl.config import Config
+    from pycrawl.workspace import Workspace
+
+_MOST_DEFAULT_FETCHERS = 8
+_INTERRUPTED = 130
+
+
+def _reads(kind: str) -> Any:
+    """A click callback that reads a duration or a size as pycrawl.toml does."""
+
+    def callback(ctx: click.Context, parameter: click.Parameter, value: str | None) -> float | None:
+        from pycrawl import config
+
+        if value is None:
+            return None
+        try:
+            return config.parse_duration(value) if kind == "duration" else config.parse_size(value)
+        except ValueError as error:
+            raise click.BadParameter(str(error)) from None
+
+    return callback
+
+
+@click.command("crawl")
+@directory_option
+@click.option(
+    "--max-pages", metavar="N", type=click.IntRange(1), help="Stop after N pages with a 2xx answer in this run."
+)
+@click.option("--max-time", metavar="TIME", callback=_reads("duration"), help="Stop after this time: 90s, 30m, 2h.")
+@click.option(
+    "--max-bytes", metavar="SIZE", callback=_reads("size"), help="Stop when so much was received: 500MB, 10GB."
+)
+@click.option("--max-depth", metavar="D", type=click.IntRange(0), help="Follow links at most D steps away from a seed.")
+@click.option("--fetchers", metavar="N", type=click.IntRange(1, 256), help="Fetcher processes in this run.")
+@click.option("--recrawl", is_flag=True, help="Visit pages again whose last visit is older than recrawl.min_interval.")
+def command(
+    path: Path,
+    max_pages: int | None,
+    max_time: float | None,
+    max_bytes: float | None,
+    max_depth: int | None,
+    fetchers: int | None,
+    recrawl: bool,
+) -> None:
+    """Crawl until nothing is left, a limit is reached, or Ctrl-C.
+
+    The first Ctrl-C finishes what is in flight and saves; a second one stops at once. Either way, and after a crash or
+    a power cut too, the next `pycrawl crawl` goes on where this one stopped.
+
+    \b
+      pycrawl crawl --max-pages 1000
+      pycrawl crawl --max-time 2h --recrawl      (for cron)
+    """
+    from pycrawl.progress import RunLimits
+
+    directory = crawl_directory(path)
+    config = directory.config()
+    if max_depth is not None:
+        config = replace(config, crawl=replace(config.crawl, max_depth=max_depth))
+    count = fetchers or config.crawl.fetchers or min(os.cpu_count() or 1, _MOST_DEFAULT_FETCHERS)
+    never = float("inf")
+    limits = RunLimits(max_pages or never, max_time or never, max_bytes or never)
+    with directory.hold():
+        _run(path, config, count, limits, recrawl)
+
+
+def _run(path: Path, config: Config, fetchers: int, limits: Any, recrawl: bool) -> None:
+    from pycrawl.cli.display import open_display
+    from pycrawl.coordinator import Coordinator
+    from pycrawl.interrupts import Interrupts
+    from pycrawl.pool import FetcherPool
+    from pycrawl.state import meta
+    from pycrawl.state.database import Database
+    from pycrawl.url_filter import UrlFilter
+    from pycrawl.workspace import Workspace
+
+    directory = crawl_directory(path)
+    UrlFilter(config)  # what is wrong with the lists of the scope is said here, not in a fetcher's log
+    directory.log.mkdir(exist_ok=True)
+    logging.basicConfig(
+        filename=directory.log / "crawl.log", level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s"
+    )
+    database = Database.open(directory.state)
+    with database.explained():
+        seed = meta.hash_seed(database)
+    database.close()
+    with Interrupts() as interrupts:
+        # The fetchers start up while the state is being opened.
+        pool = FetcherPool(config, seed, fetchers, directory.log / "fetchers.log")
+        try:
+            with Workspace(directory, config) as workspace:
+                _say_what_was_recovered(workspace)
+                if recrawl:
+                    _requeue(workspace)
+                with open_display(limits) as display:
+                    ended = Coordinator(workspace, pool, limits, interrupts, display.show).run()
+                display.end(ended, directory.docs)
+        finally:
+            pool.close()
+    if ended.reason == "interrupted":
+        raise SystemExit(_INTERRUPTED)
+
+
+def _say_what_was_recovered(workspace: Workspace) -> None:
+    recovery = workspace.recovery
+    if recovery.cut or recovery.removed:
+        click.echo(
+            f"The last run did not end in order: {recovery.cut_bytes:,} bytes that were never committed were cut off."
+            " Going on."
+        )
+
+
+def _requeue(workspace: Workspace) -> None:
+    import time
+
+    from pycrawl.model import REVISITED
+
+    interval = workspace.config.recrawl.min_interval
+    count = workspace.frontier.requeue(time.time() - interval, tuple(REVISITED))
+    click.echo(f"{plural(count, 'page')} to visit again.")

@@ -1,0 +1,59 @@
+"""Seeds from arguments and files into a crawl; shared by `init` and `add`."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import TYPE_CHECKING, TextIO
+
+import click
+
+from pycrawl.cli.common import plural
+from pycrawl.errors import UsageError
+
+if TYPE_CHECKING:
+    from pycrawl.workspace import Seeded, Workspace
+
+_BATCH = 100_000
+
+
+def lines_of(urls: Iterable[str], files: Iterable[TextIO]) -> Iterator[str]:
+    yield from urls
+    for file in files:
+        try:
+            yield from file
+        except (UnicodeDecodeError, OSError) as error:
+            raise UsageError(f"{file.name}: cannot be read as text: {error}") from None
+
+
+def seed(workspace: Workspace, lines: Iterator[str]) -> Seeded:
+    """Enter all lines, in batches that are committed one by one."""
+    from pycrawl.workspace import Seeded
+
+    total = Seeded()
+    begun = time.monotonic()
+    show = sys.stderr.isatty()
+    while batch := list(islice(lines, _BATCH)):
+        total.add(workspace.add_seeds(batch, time.time()))
+        workspace.commit(time.time())
+        if show and len(batch) == _BATCH:
+            done = total.new + total.known + total.refused.total()
+            click.echo(f"\r{done:,} lines, {done / (time.monotonic() - begun):,.0f}/s", nl=False, err=True)
+    if show and time.monotonic() - begun > 1:
+        click.echo("\r" + " " * 60 + "\r", nl=False, err=True)
+    return total
+
+
+def report(total: Seeded) -> None:
+    """Say what became of the seeds; an error when there was not one that could be used."""
+    for line, reason in total.examples:
+        click.echo(f"pycrawl: turned away ({reason}): {line}", err=True)
+    hidden = total.refused.total() - len(total.examples)
+    if hidden > 0:
+        click.echo(f"pycrawl: … and {plural(hidden, 'more line')}", err=True)
+    known = f", {total.known:,} known already" if total.known else ""
+    click.echo(f"{plural(total.new, 'new URL')}{known}.")
+    if total.refused and not total.new and not total.known:
+        raise UsageError("none of these can be crawled")

@@ -1,0 +1,163 @@
+"""`pycrawl stats`: what the crawl has and what it met."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pycrawl.cli.common import crawl_directory, directory_option, duration, json_option, moment, open_for_reading, size
+
+if TYPE_CHECKING:
+    from pycrawl.state.database import Database
+    from pycrawl.state.meta import Run
+
+_MOST_HOSTS = 50
+_TOTALS = (
+    "pages_fetched",
+    "pages_stored",
+    "bytes_fetched",
+    "bytes_stored",
+    "robots_denied",
+    "duplicates_exact",
+    "duplicates_near",
+    "not_modified",
+)
+
+
+def collect(database: Database) -> dict[str, Any]:
+    """What `stats --json` prints: all from one commit."""
+    from pycrawl.state import meta
+    from pycrawl.state.counters import family, totals
+
+    with database.explained(), database.snapshot():
+        known = totals(database)
+        run = meta.last_run(database)
+        (hosts,) = database.query("SELECT count(*) FROM hosts").fetchone()
+        created = meta.created_at(database)
+    front = family(known, "front")
+    return {
+        **{name: known.get(name, 0) for name in _TOTALS},
+        "urls_known": known.get("urls", 0),
+        "urls_queued": sum(front.values()) + known.get("back", 0),
+        "hosts_known": hosts,
+        "errors": family(known, "error"),
+        "filtered": family(known, "filtered"),
+        "status": family(known, "status"),
+        "pages_per_second": _rate(run),
+        "started_at": created,
+        "last_crawl": _run_as_json(run),
+    }
+
+
+def _rate(run: Run | None) -> float:
+    if run is None or run.updated_at <= run.started_at:
+        return 0.0
+    return round(run.pages / (run.updated_at - run.started_at), 3)
+
+
+def _run_as_json(run: Run | None) -> dict[str, Any] | None:
+    if run is None:
+        return None
+    return {
+        "started_at": run.started_at,
+        "ended_at": run.ended_at,
+        "updated_at": run.updated_at,
+        "pages": run.pages,
+        "ended_by": run.ended_by,
+        "pid": run.pid,
+    }
+
+
+@click.command("stats")
+@directory_option
+@json_option
+@click.option("--hosts", "show_hosts", is_flag=True, help="Also the hosts, those with the most pages first.")
+@click.option("--errors", "show_errors", is_flag=True, help="Also the last URLs that failed, and why.")
+def command(path: Path, as_json: bool, show_hosts: bool, show_errors: bool) -> None:
+    """Show what the crawl has, what it met, and how fast it is.
+
+    It reads beside a running crawl, which commits every second.
+    """
+    database = open_for_reading(crawl_directory(path))
+    facts = collect(database)
+    if show_hosts:
+        facts["hosts"] = _hosts(database)
+    if show_errors:
+        facts["failed"] = _failed(database)
+    if as_json:
+        click.echo(json.dumps(facts, indent=2))
+        return
+    for line in _lines(facts):
+        click.echo(line)
+
+
+def _hosts(database: Database) -> list[dict[str, Any]]:
+    from pycrawl.state.hosts import hosts_by_pages
+
+    return [
+        {
+            "host": host.key,
+            "pages": host.pages,
+            "failures": host.failures,
+            "ready_at": host.ready_at,
+            "address": host.address,
+        }
+        for host in hosts_by_pages(database, _MOST_HOSTS)
+    ]
+
+
+def _failed(database: Database) -> list[dict[str, Any]]:
+    from pycrawl.model import CONDUCT
+    from pycrawl.state.documents import last_visits
+
+    failures = [str(outcome) for outcome, conduct in CONDUCT.items() if conduct.is_error]
+    return [
+        {
+            "url": url,
+            "outcome": visit.outcome,
+            "status": visit.status,
+            "detail": visit.detail,
+            "visited_at": visit.visited_at,
+        }
+        for url, visit in last_visits(database, failures, _MOST_HOSTS)
+    ]
+
+
+def _lines(facts: dict[str, Any]) -> list[str]:
+    run = facts["last_crawl"]
+    lines = [
+        f"pages       {facts['pages_fetched']:,} fetched, {facts['pages_stored']:,} stored,"
+        f" {facts['duplicates_exact']:,} exact copies, {facts['not_modified']:,} not modified",
+        f"bytes       {size(facts['bytes_fetched'])} fetched, {size(facts['bytes_stored'])} stored",
+        f"URLs        {facts['urls_known']:,} known on {facts['hosts_known']:,} hosts, {facts['urls_queued']:,} queued",
+        f"robots.txt  {facts['robots_denied']:,} URLs denied",
+        f"status      {_family(facts['status'])}",
+        f"errors      {_family(facts['errors'])}",
+        f"turned away {_family(facts['filtered'])}",
+        f"started     {moment(facts['started_at'])}",
+    ]
+    if run is None:
+        lines.append("last crawl  none yet: run `pycrawl crawl`")
+    else:
+        state = f"ended {moment(run['ended_at'])} ({run['ended_by']})" if run["ended_at"] else "running, or killed"
+        took = duration(run["updated_at"] - run["started_at"])
+        lines.append(
+            f"last crawl  {moment(run['started_at'])}, {state}: {run['pages']:,} pages in {took}"
+            f" ({facts['pages_per_second']:,.1f}/s)"
+        )
+    lines += [
+        f"  {host['host']}  {host['pages']:,} pages, {host['failures']} failures in a row"
+        for host in facts.get("hosts", ())
+    ]
+    lines += [
+        f"  {visit['url']}  {visit['outcome']} {visit['status'] or ''} {visit['detail']}"
+        for visit in facts.get("failed", ())
+    ]
+    return lines
+
+
+def _family(members: dict[str, int]) -> str:
+    return ", ".join(f"{name} {count:,}" for name, count in members.items()) or "none"

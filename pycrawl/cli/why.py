@@ -1,0 +1,135 @@
+"""`pycrawl why`: how a URL was found, what was decided and why, when it is next."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pycrawl.cli.common import crawl_directory, directory_option, json_option, moment, open_for_reading
+from pycrawl.errors import UsageError
+
+if TYPE_CHECKING:
+    from pycrawl.config import Config
+    from pycrawl.state.database import Database
+
+_LONGEST_CHAIN = 20
+
+
+@click.command("why")
+@directory_option
+@json_option
+@click.argument("url")
+def command(path: Path, url: str, as_json: bool) -> None:
+    """Tell all that is known of URL: how it was found, what became of it, when it is next.
+
+    For a URL that was never met it tells whether the scope would let it in.
+    """
+    from pycrawl.urls import UrlRules, from_user
+
+    directory = crawl_directory(path)
+    config = directory.config()
+    normal = from_user(url, UrlRules.of(config))
+    if normal is None:
+        raise UsageError(f"{url}: not an http or https URL")
+    database = open_for_reading(directory)
+    with database.explained(), database.snapshot():
+        facts = collect(database, config, normal)
+    if as_json:
+        click.echo(json.dumps(facts, indent=2))
+        return
+    for line in _lines(facts):
+        click.echo(line)
+
+
+def collect(database: Database, config: Config, url: str) -> dict[str, Any]:
+    from pycrawl.state import meta
+    from pycrawl.state.documents import visit_of
+    from pycrawl.state.hosts import find_host
+    from pycrawl.state.url_seen import find_url, inlinks_of
+    from pycrawl.state.urls_table import discovery_chain, place_in_queue
+    from pycrawl.url_filter import UrlFilter
+    from pycrawl.urls import host_key
+
+    url_id = find_url(database, url, meta.hash_seed(database))
+    host = find_host(database, host_key(url))
+    chain = discovery_chain(database, url_id, _LONGEST_CHAIN) if url_id else []
+    visit = visit_of(database, url_id) if url_id else None
+    return {
+        "url": url,
+        "known": bool(url_id),
+        "scope": UrlFilter(config).verdict(url, chain[0].depth if chain else 0) or "wanted",
+        "robots": _robots(database, config, url),
+        "found": [{"url": step.url, "via": step.via, "depth": step.depth, "found_at": step.found_at} for step in chain],
+        "inlinks": inlinks_of(database, url_id) if url_id else 0,
+        "queue": place_in_queue(database, url_id) if url_id else None,
+        "host_ready_at": host.ready_at if host else None,
+        "host_failures": host.failures if host else 0,
+        "visit": None
+        if visit is None
+        else {
+            "outcome": visit.outcome,
+            "status": visit.status,
+            "visited_at": visit.visited_at,
+            "tries": visit.tries,
+            "detail": visit.detail,
+            "document": visit.document_id or None,
+        },
+    }
+
+
+def _robots(database: Database, config: Config, url: str) -> dict[str, Any] | None:
+    from pycrawl.robots import RobotsRules
+    from pycrawl.state.hosts import robots_of
+    from pycrawl.urls import origin
+
+    file = robots_of(database, origin(url))
+    if file is None:
+        return None
+    verdict = RobotsRules.parse(file, config.crawl.name).verdict(url)
+    return {
+        "allowed": verdict.allowed,
+        "line": verdict.line,
+        "line_number": verdict.line_number,
+        "fetched_at": file.fetched_at,
+        "status": file.status,
+    }
+
+
+def _lines(facts: dict[str, Any]) -> list[str]:
+    lines = [facts["url"]]
+    if not facts["known"]:
+        lines.append("  not known: no page that was read links to it, and it is no seed")
+    for step in facts["found"][:1]:
+        how = {"seed": "a seed", "link": "a link", "redirect": "a redirect"}[step["via"]]
+        lines.append(f"  found as {how}, {step['depth']} links from a seed, {moment(step['found_at'])}")
+    lines += [f"    from {step['url']}" for step in facts["found"][1:]]
+    if facts["inlinks"]:
+        lines.append(f"  links to it seen so far: {facts['inlinks']:,}")
+    wanted = facts["scope"] == "wanted"
+    lines.append("  scope: wanted" if wanted else f"  scope: turned away ({facts['scope']})")
+    lines += _robots_lines(facts["robots"])
+    visit = facts["visit"]
+    if visit:
+        detail = f": {visit['detail']}" if visit["detail"] else ""
+        lines.append(
+            f"  last visit {moment(visit['visited_at'])}: {visit['outcome']} {visit['status'] or ''}{detail}"
+            f" (tries: {visit['tries']})"
+        )
+        if visit["document"]:
+            lines.append("  stored: `pycrawl get` gives it")
+    if facts["queue"]:
+        lines.append(f"  waits in {facts['queue']}; its host may be hit again {moment(facts['host_ready_at'])}")
+        if facts["host_failures"]:
+            lines.append(f"  its host has failed {facts['host_failures']} times in a row")
+    return lines
+
+
+def _robots_lines(robots: dict[str, Any] | None) -> list[str]:
+    if robots is None:
+        return ["  robots.txt: not asked for yet"]
+    word = "allowed" if robots["allowed"] else "denied"
+    by = f" by line {robots['line_number']}: {robots['line']}" if robots["line"] else ""
+    return [f"  robots.txt: {word}{by} (status {robots['status']}, {moment(robots['fetched_at'])})"]

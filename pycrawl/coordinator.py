@@ -1,0 +1,488 @@
+"""The coordinator: leases URLs to fetchers, takes in their results, commits.
+
+One thread decides everything; a second one only waits for the disk (`fsync`), so that fetchers do not wait with it.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+
+from pycrawl.errors import StoppedByLimit
+from pycrawl.frontier.back import BackQueue, Entry
+from pycrawl.interrupts import Interrupts
+from pycrawl.model import CONDUCT, NO_VALIDATORS, FetchJob, FetchResult, Jobs, Kind, Outcome, Validators
+from pycrawl.politeness import PolitenessRules, gap, is_parked, parking
+from pycrawl.pool import Death, FetcherPool
+from pycrawl.progress import Ended, Progress, RunCounts, RunLimits
+from pycrawl.state import hosts, meta
+from pycrawl.state.documents import Visit, visit_of
+from pycrawl.urls import origin, robots_url
+from pycrawl.workspace import Workspace
+
+COMMIT_SECONDS = 1.0
+COMMIT_PAGES = 1_000
+_SIEVE_LINKS = 50_000
+_SIEVE_SHARE = 0.2  # of the time may go into sieving small batches when hosts run out of URLs
+_INBOX_SECONDS = 1.0
+_TICK_SECONDS = 0.5
+_LONGEST_WAIT = 0.25  # seconds
+_STRIKES = 2  # fetchers that one URL may take down
+_SUSPECT_SECONDS = 0.2  # until a suspect is tried again when another one is in flight at its fetcher
+_RATE_SECONDS = 10.0
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class Lease:
+    """A URL in flight. A robots job holds the URL that it was needed for."""
+
+    queue: BackQueue
+    entry: Entry
+    kind: Kind
+    fetcher: int
+
+
+class Coordinator:
+    """One run of `pycrawl crawl`. `on_tick` is shown the progress about twice a second."""
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        pool: FetcherPool,
+        limits: RunLimits,
+        interrupts: Interrupts,
+        on_tick: Callable[[Progress], None],
+    ) -> None:
+        self._workspace = workspace
+        self._frontier = workspace.frontier
+        self._config = workspace.config
+        self._rules = PolitenessRules.of(self._config)
+        self._limits = limits
+        self._interrupts = interrupts
+        self._on_tick = on_tick
+        self._pool = pool
+        self._slots = self._config.crawl.slots_per_fetcher
+        self._leases: dict[int, Lease] = {}  # by URL id
+        self._open = [0] * len(pool)  # leases by fetcher
+        self._pages_open = 0
+        self._suspects: dict[int, int] = {}  # by fetcher: the URL in flight that may have killed another one
+        self._strikes: dict[int, int] = {}  # by URL id
+        self._counts = RunCounts()
+        self._epoch = time.time() - time.monotonic()  # turns the monotonic clock into a steady time of day
+        self._started = time.monotonic()
+        self._committed_at = self._started
+        self._commit_pages = 0  # pages in the open group
+        self._syncing: Future[None] | None = None
+        self._sieved_at = 0.0
+        self._sieve_seconds = 0.0
+        self._inbox_at = 0.0
+        self._tick_at = 0.0
+        self._idle_seconds = 0.0
+        self._samples: deque[tuple[float, int, int, float]] = deque()  # time, pages, bytes, idle seconds
+        self._stopping = ""
+        self._run = 0
+
+    def now(self) -> float:
+        """Seconds since the epoch, by a clock that never goes back."""
+        return time.monotonic() + self._epoch
+
+    # The run
+
+    def run(self) -> Ended:
+        database = self._workspace.database
+        with database.explained(), ThreadPoolExecutor(1, "fsync") as disk:
+            self._run = meta.start_run(database, self.now(), os.getpid())
+            self._frontier.open_queues(len(self._pool), self._slots * len(self._pool))
+            self._workspace.commit(self.now())
+            while not self._is_over():
+                self._take_in_inbox()
+                self._dispatch()
+                self._commit_if_due(disk)
+                self._tick()
+                self._wait()
+            self._end(disk)
+        return self._ended()
+
+    def _is_over(self) -> bool:
+        if self._interrupts.count > 1:
+            return True
+        self._stopping = self._stopping or self._reason_to_stop()
+        if self._stopping:
+            return not self._leases
+        if self._frontier.is_finished and not self._workspace.discovered.count:
+            self._inbox_at = 0.0
+            self._take_in_inbox()
+            return self._frontier.is_finished
+        return False
+
+    def _reason_to_stop(self) -> str:
+        if self._interrupts.count:
+            return "interrupted"
+        if self._counts.pages >= self._limits.max_pages:
+            return "max-pages"
+        if time.monotonic() - self._started >= self._limits.max_seconds:
+            return "max-time"
+        if self._counts.bytes >= self._limits.max_bytes:
+            return "max-bytes"
+        return ""
+
+    def _wait(self) -> None:
+        begun = time.monotonic()
+        news = self._pool.wait(self._patience(), self._interrupts.fileno())
+        self._interrupts.clear()
+        self._idle_seconds += time.monotonic() - begun
+        for _, message in news.results:
+            for result in message.results:
+                self._take_in(result)
+        for death in news.deaths:
+            self._on_death(death)
+
+    def _patience(self) -> float:
+        """How long there is nothing to do but wait for results."""
+        if self._syncing is not None and self._syncing.done():
+            return 0.0
+        wait = min(self._committed_at + COMMIT_SECONDS, self._tick_at + _TICK_SECONDS) - time.monotonic()
+        if self._may_dispatch():
+            wait = min(wait, self._frontier.next_ready_at(self._has_free_slot) - self.now())
+        return min(max(wait, 0.0), _LONGEST_WAIT)
+
+    # Jobs
+
+    def _may_dispatch(self) -> bool:
+        return not self._stopping and self._counts.pages + self._pages_open < self._limits.max_pages
+
+    def _has_free_slot(self, fetcher: int) -> bool:
+        return self._open[fetcher] < self._slots
+
+    def _dispatch(self) -> None:
+        if not self._may_dispatch():
+            return
+        now = self.now()
+        starving = any(map(self._has_free_slot, range(len(self._pool)))) and (
+            self._frontier.next_ready_at(self._has_free_slot) > now
+        )
+        if self._workspace.discovered.count and (starving or self._workspace.discovered.count >= _SIEVE_LINKS):
+            self._sieve(now, starving)
+        self._frontier.fill(starving)
+        for fetcher in range(len(self._pool)):
+            jobs = self._jobs_for(fetcher, now)
+            if jobs:
+                self._pool.send(fetcher, Jobs(tuple(jobs)))
+
+    def _sieve(self, now: float, starving: bool) -> None:
+        """A small batch costs nearly as much as a large one, so starving must not eat all the time."""
+        begun = time.monotonic()
+        if starving and begun - self._sieved_at < self._sieve_seconds / _SIEVE_SHARE:
+            return
+        self._workspace.sieve(now)
+        self._sieved_at = time.monotonic()
+        self._sieve_seconds = self._sieved_at - begun
+
+    def _jobs_for(self, fetcher: int, now: float) -> list[FetchJob]:
+        jobs = []
+        while self._has_free_slot(fetcher) and self._may_dispatch():
+            leased = self._frontier.lease(fetcher, now)
+            if leased is None:
+                break
+            queue, entry = leased
+            if entry.url_id in self._strikes and not self._admit_suspect(fetcher, entry):
+                self._frontier.put_back(queue, entry)
+                self._frontier.release(queue, now + _SUSPECT_SECONDS)
+                continue
+            job = self._job(queue, entry, now)
+            self._leases[entry.url_id] = Lease(queue, entry, job.kind, fetcher)
+            self._open[fetcher] += 1
+            self._pages_open += job.kind is Kind.PAGE
+            jobs.append(job)
+        return jobs
+
+    def _admit_suspect(self, fetcher: int, entry: Entry) -> bool:
+        """One suspect at a time, so that the next death of its fetcher proves something."""
+        return self._suspects.setdefault(fetcher, entry.url_id) == entry.url_id
+
+    def _job(self, queue: BackQueue, entry: Entry, now: float) -> FetchJob:
+        robots = None
+        if self._config.politeness.obey_robots:
+            site = origin(entry.url)
+            known = queue.robots_sent.get(site)
+            if known is None or known <= now:
+                robots = self._workspace.group.robots.get(site) or hosts.robots_of(self._workspace.database, site)
+                if robots is None or robots.expires_at <= now:
+                    return FetchJob(entry.url_id, robots_url(entry.url), queue.host.id, Kind.ROBOTS)
+                queue.robots_sent[site] = robots.expires_at
+        validators = self._validators(entry.url_id) if entry.revisit else NO_VALIDATORS
+        return FetchJob(entry.url_id, entry.url, queue.host.id, Kind.PAGE, entry.depth, entry.hops, validators, robots)
+
+    def _validators(self, url_id: int) -> Validators:
+        visit = visit_of(self._workspace.database, url_id)
+        return Validators(visit.etag, visit.last_modified, visit.digest) if visit else NO_VALIDATORS
+
+    # Results
+
+    def _take_in(self, result: FetchResult) -> None:
+        lease = self._leases.pop(result.url_id, None)
+        if lease is None:
+            return  # of a fetcher that was given up meanwhile
+        self._close_lease(lease)
+        self._strikes.pop(result.url_id, None)
+        self._count(result)
+        host = lease.queue.host
+        if result.address:
+            host.address = result.address
+        if result.kind is Kind.PAGE and 200 <= result.status < 300:
+            host.pages += 1
+        if result.outcome is Outcome.ROBOTS_UNKNOWN:
+            lease.queue.robots_sent.pop(origin(lease.entry.url), None)
+            self._frontier.put_back(lease.queue, lease.entry)
+        elif result.robots is not None:
+            self._on_robots(lease, result)
+        else:
+            self._settle(lease, result)
+        self._release(lease.queue, result)
+
+    def _close_lease(self, lease: Lease) -> None:
+        self._open[lease.fetcher] -= 1
+        self._pages_open -= lease.kind is Kind.PAGE
+        if self._suspects.get(lease.fetcher) == lease.entry.url_id:
+            del self._suspects[lease.fetcher]
+
+    def _release(self, queue: BackQueue, result: FetchResult) -> None:
+        """The hit is over: when may the host be hit again?"""
+        conduct = CONDUCT[result.outcome]
+        host = queue.host
+        if conduct.slows_host:
+            host.failures += 1
+        elif conduct.is_hit:
+            host.failures //= 2
+        if not conduct.is_hit:
+            self._frontier.release(queue, 0.0, queue.parked)
+            return
+        ended = result.ended + self._epoch
+        if conduct.slows_host and is_parked(host.failures):
+            self._frontier.release(queue, ended + parking(host.failures), True)
+            return
+        pause = gap(self._rules, host.crawl_delay, result.ended - result.started, host.failures, result.retry_after)
+        self._frontier.release(queue, ended + pause)
+
+    def _on_robots(self, lease: Lease, result: FetchResult) -> None:
+        assert result.robots is not None
+        site = origin(lease.entry.url)
+        self._workspace.group.robots[site] = result.robots
+        lease.queue.robots_sent[site] = result.robots.expires_at  # its fetcher has read it already
+        lease.queue.host.crawl_delay = result.crawl_delay
+        self._frontier.put_back(lease.queue, lease.entry)
+
+    def _settle(self, lease: Lease, result: FetchResult) -> None:
+        """Is the URL done with, or does it wait for another try?"""
+        conduct = CONDUCT[result.outcome]
+        entry = lease.entry
+        if conduct.host_fault:
+            self._frontier.put_back(lease.queue, entry)
+            return
+        entry.tries += 1
+        if conduct.retry and entry.tries < self._config.limits.max_tries:
+            self._frontier.retry(lease.queue, entry)
+            return
+        if conduct.is_error:
+            self._fail(result)
+        self._finish(lease, result)
+
+    def _fail(self, result: FetchResult) -> None:
+        self._counts.failed_urls += 1
+        most = self._config.limits.max_errors
+        if most and self._counts.failed_urls > most:
+            self._stopping = "max-errors"
+        log.info("%s: %s %s %s", result.url_id, result.outcome, result.status or "", result.detail)
+
+    def _finish(self, lease: Lease, result: FetchResult) -> None:
+        """The URL is done: its visit, document and links go into the open group."""
+        workspace = self._workspace
+        entry = lease.entry
+        document_id = 0
+        digest = result.body.digest if result.body else b""
+        if result.body is not None:
+            document = workspace.store(entry.url_id, entry.url, result.fetched_at, result.body)
+            document_id = document.id
+            if document.duplicate_of:
+                self._counts.duplicates += 1
+            else:
+                self._counts.stored += 1
+        elif result.outcome is Outcome.NOT_MODIFIED:
+            last = visit_of(workspace.database, entry.url_id)
+            digest, document_id = (last.digest, last.document_id) if last else (b"", 0)
+        if result.outcome is Outcome.REDIRECT:
+            workspace.discovered.add_redirect(
+                entry.url_id, entry.depth, entry.hops + 1, result.location, result.location_hash
+            )
+        workspace.discovered.add_links(entry.url_id, entry.depth + 1, result.links)
+        visit = Visit(
+            entry.url_id, result.outcome, result.status, result.fetched_at, entry.tries, result.detail,
+            result.etag, result.last_modified, digest, document_id,
+        )  # fmt: skip
+        workspace.group.visits.append(visit)
+        workspace.group.finished.append((lease.queue, entry))
+        self._commit_pages += 1
+
+    def _count(self, result: FetchResult) -> None:
+        counts = self._counts
+        total = self._workspace.group.counts
+        counts.bytes += result.wire_bytes
+        total["bytes_fetched"] += result.wire_bytes
+        if CONDUCT[result.outcome].is_error:
+            counts.errors[result.outcome] = counts.errors.get(result.outcome, 0) + 1
+            total[f"error:{result.outcome}"] += 1
+        if result.kind is Kind.ROBOTS:
+            total["robots_fetched"] += 1
+            return
+        if result.status:
+            total[f"status:{result.status}"] += 1
+        if 200 <= result.status < 300:
+            counts.pages += 1
+            total["pages_fetched"] += 1
+        if result.outcome is Outcome.NOT_MODIFIED:
+            counts.not_modified += 1
+            total["not_modified"] += 1
+        elif result.outcome is Outcome.ROBOTS_DENIED:
+            counts.robots_denied += 1
+            total["robots_denied"] += 1
+        elif result.outcome is Outcome.UNWANTED_TYPE:
+            total["filtered:content-type"] += 1
+        for reason, amount in result.filtered.items():
+            total[f"filtered:{reason}"] += amount
+
+    # Deaths
+
+    def _on_death(self, death: Death) -> None:
+        """What the dead fetcher had in flight goes back; the URL that killed it, if that can be told, gets a strike."""
+        leases = [lease for lease in self._leases.values() if lease.fetcher == death.fetcher]
+        suspect = death.url_id or self._suspects.get(death.fetcher, 0)
+        log.warning("fetcher %d %s; %d fetches start again", death.fetcher, death.cause, len(leases))
+        self._frontier.fetcher_replaced(death.fetcher)
+        for lease in leases:
+            url_id = lease.entry.url_id
+            del self._leases[url_id]
+            self._close_lease(lease)
+            if suspect in (0, url_id):
+                self._strikes[url_id] = self._strikes.get(url_id, 0) + 1
+            self._end_lease_of_dead(lease, death.cause)
+
+    def _end_lease_of_dead(self, lease: Lease, cause: str) -> None:
+        now = time.monotonic()
+        outcome = Outcome.FETCHER_KILLED
+        result = FetchResult(
+            lease.entry.url_id, lease.queue.host.id, lease.kind, outcome, now, now, self.now(), detail=cause
+        )
+        if self._strikes.get(lease.entry.url_id, 0) >= _STRIKES:
+            self._count(result)
+            self._settle(lease, result)
+        else:
+            self._frontier.put_back(lease.queue, lease.entry)
+        self._release(lease.queue, result)
+
+    # Commit
+
+    def _commit_if_due(self, disk: ThreadPoolExecutor) -> None:
+        """Group commit: at most a second or a thousand pages; the wait for the disk is on the other thread."""
+        if self._syncing is not None:
+            if self._syncing.done():
+                self._finish_commit()
+            return
+        due = time.monotonic() - self._committed_at >= COMMIT_SECONDS or self._commit_pages >= COMMIT_PAGES
+        if due:
+            self._syncing = disk.submit(self._workspace.begin_commit(self.now()).run)
+            self._commit_pages = 0
+            self._committed_at = time.monotonic()
+
+    def _finish_commit(self) -> None:
+        assert self._syncing is not None
+        self._syncing.result()
+        self._syncing = None
+        meta.update_run(self._workspace.database, self._run, self._counts.pages, self.now())
+        self._workspace.finish_commit()
+
+    def _end(self, disk: ThreadPoolExecutor) -> None:
+        if self._syncing is not None:
+            self._finish_commit()
+        if self._interrupts.count > 1:
+            return
+        self._workspace.flush_inlinks()
+        meta.update_run(self._workspace.database, self._run, self._counts.pages, self.now())
+        meta.end_run(self._workspace.database, self._run, self.now(), self._stopping or "finished")
+        self._workspace.commit(self.now())
+        if self._stopping == "max-errors":
+            raise StoppedByLimit(
+                f"more than {self._config.limits.max_errors} URLs failed (limits.max_errors); all work so far is saved"
+            )
+
+    # Seeds from outside
+
+    def _take_in_inbox(self) -> None:
+        now = time.monotonic()
+        if now - self._inbox_at < _INBOX_SECONDS:
+            return
+        self._inbox_at = now
+        for path in self._workspace.directory.inbox_files():
+            seeded = self._workspace.add_seeds(path.read_text("utf-8").split("\n"), self.now())
+            if self._syncing is not None:
+                self._finish_commit()
+            self._workspace.commit(self.now())
+            path.unlink()
+            log.info("%s: %d new URLs, %d turned away", path.name, seeded.new, seeded.refused.total())
+
+    # Progress
+
+    def _tick(self) -> None:
+        now = time.monotonic()
+        if now - self._tick_at >= _TICK_SECONDS:
+            self._tick_at = now
+            self._samples.append((now, self._counts.pages, self._counts.bytes, self._idle_seconds))
+            while now - self._samples[0][0] > _RATE_SECONDS:
+                self._samples.popleft()
+            self._on_tick(self._progress(now))
+
+    def _progress(self, now: float) -> Progress:
+        then, pages, received, idle = self._samples[0]
+        seconds = max(now - then, 0.001)
+        sizes = self._frontier.sizes()
+        rate = (self._counts.pages - pages) / seconds
+        next_ready = self._frontier.next_ready_at(lambda fetcher: True)
+        pages_left = self._limits.max_pages - self._counts.pages
+        return Progress(
+            seconds=now - self._started,
+            counts=self._counts,
+            pages_per_second=rate,
+            bytes_per_second=(self._counts.bytes - received) / seconds,
+            front=sizes.front,
+            back=sizes.back,
+            in_flight=sizes.in_flight,
+            active_hosts=min(sizes.in_flight, sizes.queues),
+            waiting_hosts=max(sizes.queues - sizes.in_flight, 0),
+            parked_hosts=sizes.parked,
+            next_ready_in=max(0.0, next_ready - self.now()),
+            slots=self._slots * len(self._pool),
+            typical_gap=self._frontier.typical_gap(self._rules.delay, self._rules.max_crawl_delay),
+            busy_share=1.0 - min(1.0, (self._idle_seconds - idle) / seconds),
+            pages_left=pages_left,
+            seconds_left=self._limits.max_seconds - (now - self._started),
+            stopping=self._stopping,
+        )
+
+    def _ended(self) -> Ended:
+        sizes = self._frontier.sizes()
+        cpu = self._pool.cpu_seconds()
+        return Ended(
+            reason="interrupted" if self._interrupts.count else self._stopping or "finished",
+            counts=self._counts,
+            seconds=time.monotonic() - self._started,
+            parked_hosts=sizes.parked,
+            queued=sizes.front + sizes.back,
+            fetchers_replaced=self._pool.replaced,
+            cpu_seconds={**cpu, "coordinator": time.process_time()},
+        )

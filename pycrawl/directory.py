@@ -1,0 +1,86 @@
+"""A crawl is a directory: where its parts are, and who holds it."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from pycrawl.config import CONFIG_NAME, Config, load
+from pycrawl.errors import DirectoryHeld, UsageError
+from pycrawl.state.database import STATE_NAME
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlDirectory:
+    path: Path
+
+    @property
+    def config_file(self) -> Path:
+        return self.path / CONFIG_NAME
+
+    @property
+    def state(self) -> Path:
+        return self.path / STATE_NAME
+
+    @property
+    def docs(self) -> Path:
+        return self.path / "docs"
+
+    @property
+    def log(self) -> Path:
+        return self.path / "log"
+
+    @property
+    def inbox(self) -> Path:
+        """Seeds that `add` leaves for a running crawl: one file a call, complete as soon as its name is there."""
+        return self.path / "inbox"
+
+    def config(self) -> Config:
+        return load(self.config_file)
+
+    @contextmanager
+    def hold(self) -> Iterator[None]:
+        """Be the only one who writes here, until the process ends. Raises DirectoryHeld, which says who else does."""
+        try:
+            handle = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT, 0o644)
+        except OSError as error:
+            raise UsageError(f"{self.path}: cannot be written to: {error.strerror}") from None
+        try:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                raise DirectoryHeld(f"{self.path}: {_holder(os.pread(handle, 1000, 0))}") from None
+            os.ftruncate(handle, 0)
+            os.pwrite(handle, json.dumps({"pid": os.getpid(), "since": int(time.time())}).encode(), 0)
+            yield
+        finally:
+            os.close(handle)
+
+    def leave_in_inbox(self, urls: Sequence[str]) -> None:
+        """Hand seeds to the crawl that holds the directory: it takes them in within a second or two."""
+        self.inbox.mkdir(exist_ok=True)
+        name = f"{time.time_ns()}-{os.getpid()}"
+        unfinished = self.inbox / f".{name}"
+        with unfinished.open("w", encoding="utf-8") as file:
+            file.write("\n".join(urls))
+            file.flush()
+            os.fsync(file.fileno())
+        unfinished.rename(self.inbox / f"{name}.urls")
+
+    def inbox_files(self) -> list[Path]:
+        return sorted(self.inbox.glob("*.urls")) if self.inbox.is_dir() else []
+
+
+def _holder(data: bytes) -> str:
+    try:
+        holder = json.loads(data)
+        since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(holder["since"]))
+        return f"held by another pycrawl (process {holder['pid']}, since {since})"
+    except (ValueError, KeyError, TypeError):
+        return "held by another pycrawl"

@@ -1,0 +1,55 @@
+"""What can go wrong that a person should hear about, each with its exit code.
+
+    PycrawlError                 1  failed
+    ├── UsageError               2  the command line or a seed is wrong
+    ├── ConfigError              2  pycrawl.toml: names the file and the key
+    ├── DirectoryHeld            3  another crawl works in this directory
+    ├── StoppedByLimit           4  a full disk, or more errors than allowed
+    ├── StateError               1  state.db is missing, damaged or unreadable
+    │   └── StateTooNew          1  state.db was written by a newer pycrawl
+    ├── StoreError               1  a compound file is missing, damaged or unreadable
+    └── FetcherError             1  fetchers cannot be started or die too often
+
+Nothing of this crosses a process: what happened to a fetch is a value (`model.Outcome`), because an exception whose
+constructor takes more than a message does not unpickle.
+"""
+
+from __future__ import annotations
+
+
+class PycrawlError(Exception):
+    """The root: its message is one line for the user; `exit_code` is what the command returns."""
+
+    exit_code = 1
+
+
+class UsageError(PycrawlError):
+    exit_code = 2
+
+
+class ConfigError(PycrawlError):
+    exit_code = 2
+
+
+class DirectoryHeld(PycrawlError):
+    exit_code = 3
+
+
+class StoppedByLimit(PycrawlError):
+    exit_code = 4
+
+
+class StateError(PycrawlError):
+    pass
+
+
+class StateTooNew(StateError):
+    pass
+
+
+class StoreError(PycrawlError):
+    pass
+
+
+class FetcherError(PycrawlError):
+    pass

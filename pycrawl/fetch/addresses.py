@@ -1,0 +1,73 @@
+"""Which addresses belong to the public Internet, so that no link can lead the crawl into the network it runs in.
+
+The tables follow IANA's special-purpose registries (RFC 6890). An IPv6 address made of an IPv4 one is judged
+by that.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
+
+_REFUSED_V4 = tuple(
+    IPv4Network(network)
+    for network in (
+        "0.0.0.0/8",  # "this network"
+        "10.0.0.0/8",  # private
+        "100.64.0.0/10",  # carrier-grade NAT; 100.100.100.200 is a cloud's metadata service
+        "127.0.0.0/8",  # loopback
+        "168.63.129.16/32",  # a cloud's metadata and agent service, inside public space
+        "169.254.0.0/16",  # link-local; 169.254.169.254 is most clouds' metadata service
+        "172.16.0.0/12",  # private
+        "192.0.0.0/24",  # protocol assignments
+        "192.0.2.0/24",  # documentation
+        "192.88.99.0/24",  # 6to4 relays, given up
+        "192.168.0.0/16",  # private
+        "198.18.0.0/15",  # benchmarks
+        "198.51.100.0/24",  # documentation
+        "203.0.113.0/24",  # documentation
+        "224.0.0.0/4",  # multicast
+        "240.0.0.0/4",  # reserved, and broadcast
+    )
+)
+_GLOBAL_UNICAST_V6 = IPv6Network("2000::/3")  # all that IANA has given out; loopback, fc00::/7, fe80::/10 … lie outside
+_REFUSED_V6 = tuple(
+    IPv6Network(network)
+    for network in (
+        "2001::/23",  # protocol assignments, benchmarks, ORCHID; Teredo is judged before
+        "2001:db8::/32",  # documentation
+        "3fff::/20",  # documentation
+    )
+)
+_LOW_32_BITS_V4 = (
+    IPv6Network("::/96"),  # IPv4-compatible; :: and ::1 fall into 0.0.0.0/8
+    IPv6Network("64:ff9b::/96"),  # NAT64 (RFC 6052)
+)
+
+
+@lru_cache(maxsize=65_536)
+def is_public(address: str) -> bool:
+    """Whether `address` (numeric, a zone is ignored) may be dialled by a crawl that keeps to the public Internet."""
+    try:
+        parsed = ip_address(address.partition("%")[0])
+    except ValueError:
+        return False
+    if isinstance(parsed, IPv6Address):
+        embedded = _embedded_v4(parsed)
+        if embedded is None:
+            return parsed in _GLOBAL_UNICAST_V6 and not any(parsed in network for network in _REFUSED_V6)
+        parsed = embedded
+    return not any(parsed in network for network in _REFUSED_V4)
+
+
+def _embedded_v4(address: IPv6Address) -> IPv4Address | None:
+    """The IPv4 address that packets to `address` end up at, if it is made of one."""
+    if address.ipv4_mapped is not None:
+        return address.ipv4_mapped
+    if address.sixtofour is not None:
+        return address.sixtofour
+    if address.teredo is not None:
+        return address.teredo[1]
+    if any(address in network for network in _LOW_32_BITS_V4):
+        return IPv4Address(int(address) & 0xFFFF_FFFF)
+    return None

@@ -1,0 +1,259 @@
+"""The transport on libcurl's multi interface, driven by our epoll loop.
+
+The life of a request: `submit` resolves and guards (base.py); `_start` takes an idle slot, sets what differs from the
+last use and adds its handle; libcurl asks for a time-out of 0, so `_turn` lets it connect or reuse a connection; it
+tells through `_on_socket` what to wait for; each event goes to `socket_action`, which calls the slot back with header
+lines and body; when fewer handles run than were added, `_turn` builds the responses.
+"""
+
+from __future__ import annotations
+
+import time
+from functools import lru_cache
+from resource import RLIMIT_NOFILE, getrlimit
+
+import pycurl
+
+from pycrawl.fetch.base import OnDone, ResolvingTransport
+from pycrawl.fetch.curl_slot import Slot
+from pycrawl.fetch.dns import Resolver
+from pycrawl.fetch.loop import READ, WRITE, Loop, Timer
+from pycrawl.fetch.transport import (
+    ACCEPT,
+    ENCODINGS,
+    Origin,
+    Request,
+    TransportSettings,
+    WantsType,
+    ca_file,
+    is_sendable,
+)
+from pycrawl.model import Outcome
+
+_IDLE_PER_SLOT = 8  # a polite crawl waits between two pages of a host: many hosts' connections idle for one in use
+_LEAST_IDLE = 512
+_RECEIVE_BYTES = 131_072
+_WATCHED = {pycurl.POLL_IN: READ, pycurl.POLL_OUT: WRITE, pycurl.POLL_INOUT: READ | WRITE}
+
+
+def _actions(events: int) -> int:
+    """epoll's words in libcurl's: an error or a hang-up (8, 16) is reported with what was waited for."""
+    action = pycurl.CSELECT_IN if events & READ else 0
+    action |= pycurl.CSELECT_OUT if events & WRITE else 0
+    return action | (pycurl.CSELECT_ERR if events & ~(READ | WRITE) else 0)
+
+
+_ACTIONS = [_actions(events) for events in range(64)]
+
+
+@lru_cache(maxsize=65_536)
+def _resolve_entry(origin: Origin, addresses: tuple[str, ...]) -> str:
+    dialled = ",".join(f"[{address}]" if ":" in address else address for address in addresses)
+    host = f"[{origin.host}]" if ":" in origin.host else origin.host
+    return f"{host}:{origin.port}:{dialled}"
+
+
+def _header_lines(request: Request) -> list[bytes]:
+    return [
+        f"{name}: {value}".encode("latin-1", "replace") for name, value in request.headers if is_sendable(name, value)
+    ]
+
+
+def _idle_connections(slots: int) -> int:
+    """How many connections libcurl may keep: half of the descriptors belong to others."""
+    return min(max(_LEAST_IDLE, slots * _IDLE_PER_SLOT), max(slots, getrlimit(RLIMIT_NOFILE)[0] // 2))
+
+
+class CurlTransport(ResolvingTransport):
+    def __init__(
+        self,
+        loop: Loop,
+        settings: TransportSettings,
+        wants_type: WantsType,
+        on_done: OnDone,
+        resolver: Resolver | None = None,
+    ) -> None:
+        super().__init__(loop, settings, wants_type, on_done, resolver)
+        self._idle: list[Slot] = []
+        self._active: dict[pycurl.Curl, Slot] = {}
+        self._origins_active: dict[Origin, int] = {}  # how many of `_active` go there
+        self._headers = [f"Accept: {ACCEPT}".encode()]
+        self._ca_file = ca_file(settings)
+        self._turn_due = False  # `_turn` is among the loop's callbacks
+        self._kick_due = False  # libcurl asked to be called at once
+        self._deadline: float | None = None  # when libcurl wants to be called, and
+        self._timer: Timer | None = None  # the timer that is set, for then or
+        self._timer_due = 0.0  # for an earlier time
+        self._multi = pycurl.CurlMulti()
+        self._multi.setopt(pycurl.M_SOCKETFUNCTION, self._on_socket)
+        self._multi.setopt(pycurl.M_TIMERFUNCTION, self._on_timeout_wish)
+        self._multi.setopt(pycurl.M_MAXCONNECTS, _idle_connections(settings.slots))
+
+    def close(self) -> None:
+        super().close()
+        for curl in self._active:
+            self._multi.remove_handle(curl)
+        for slot in [*self._active.values(), *self._idle]:
+            slot.curl.close()
+        self._active.clear()
+        self._idle.clear()
+        self._multi.close()  # tells `_on_socket` about the idle connections
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _start(
+        self, request: Request, started: float, spent: float, origin: Origin, addresses: tuple[str, ...]
+    ) -> None:
+        slot = self._idle.pop() if self._idle else self._new_slot()
+        slot.request = request
+        slot.started = started
+        curl = slot.curl
+        try:
+            curl.setopt(pycurl.URL, request.url)
+            self._set_addresses(slot, origin, addresses)
+            if request.headers or slot.has_own_headers:
+                curl.setopt(pycurl.HTTPHEADER, self._headers + _header_lines(request))
+                slot.has_own_headers = bool(request.headers)
+            if spent != slot.spent:
+                self._set_timeouts(slot, spent)
+            self._multi.add_handle(curl)
+        except (pycurl.error, UnicodeError, ValueError) as error:
+            self._idle.append(slot)
+            self._fail_soon(request, started, Outcome.INTERNAL_ERROR, f"libcurl refuses the request: {error}")
+        else:
+            self._active[curl] = slot
+            self._origins_active[origin] = self._origins_active.get(origin, 0) + 1
+
+    def _set_addresses(self, slot: Slot, origin: Origin, addresses: tuple[str, ...]) -> None:
+        """Put the resolver's answer into libcurl's own cache, which we keep from ageing and from growing.
+
+        Entries stay until removed (a connection that breaks is dialled again from there); each slot removes the one
+        it made for another host before. Let to expire, libcurl would look at all of them after each transfer.
+        """
+        last = slot.origin
+        slot.origin = origin
+        entry = _resolve_entry(origin, addresses)
+        if last is not None and last != origin and last not in self._origins_active:
+            slot.curl.setopt(pycurl.RESOLVE, [f"-{last.host}:{last.port}", entry])
+        else:
+            slot.curl.setopt(pycurl.RESOLVE, [entry])
+
+    def _set_timeouts(self, slot: Slot, spent: float) -> None:
+        """What the name look-up took is taken off."""
+        slot.spent = spent
+        settings = self._settings
+        slot.curl.setopt(pycurl.CONNECTTIMEOUT_MS, max(1, int((settings.connect_timeout - spent) * 1000)))
+        slot.curl.setopt(pycurl.TIMEOUT_MS, max(1, int((settings.total_timeout - spent) * 1000)))
+
+    def _new_slot(self) -> Slot:
+        settings = self._settings
+        curl = pycurl.Curl()
+        slot = Slot(curl, settings, self._keeps_body)
+        for option, value in (
+            (pycurl.NOSIGNAL, 1),
+            (pycurl.PROTOCOLS, pycurl.PROTO_HTTP | pycurl.PROTO_HTTPS),
+            (pycurl.FOLLOWLOCATION, 0),
+            (pycurl.HTTP_VERSION, pycurl.CURL_HTTP_VERSION_2TLS),
+            (pycurl.NETRC, pycurl.NETRC_IGNORED),
+            (pycurl.NOPROXY, "*"),
+            (pycurl.PATH_AS_IS, 1),
+            (pycurl.USERAGENT, settings.user_agent),
+            (pycurl.ACCEPT_ENCODING, ENCODINGS),
+            (pycurl.HTTPHEADER, self._headers),
+            (pycurl.CAINFO, self._ca_file),
+            (pycurl.DNS_CACHE_TIMEOUT, -1),
+            (pycurl.BUFFERSIZE, _RECEIVE_BYTES),
+            (pycurl.LOW_SPEED_LIMIT, settings.min_bytes_per_second),
+            (pycurl.LOW_SPEED_TIME, max(1, round(settings.slow_seconds))),
+            (pycurl.HEADERFUNCTION, slot.lines.append),
+            (pycurl.WRITEFUNCTION, slot.on_body),
+        ):
+            curl.setopt(option, value)
+        if not settings.allow_private:
+            curl.setopt(pycurl.OPENSOCKETFUNCTION, slot.open_public_socket)
+        return slot
+
+    def _on_socket(self, what: int, fd: int, multi: object, data: object) -> None:
+        if what == pycurl.POLL_REMOVE:
+            self._loop.unwatch(fd)
+        else:
+            self._loop.watch(fd, _WATCHED[what], self._on_event)
+
+    def _on_event(self, fd: int, events: int) -> None:
+        running = self._multi.socket_action(fd, _ACTIONS[events & 63])[1]
+        if running < len(self._active) and not self._turn_due:
+            self._turn_due = True
+            self._loop.call_soon(self._turn)
+
+    def _on_timeout_wish(self, milliseconds: int) -> None:
+        """libcurl wants `_turn` in so many milliseconds; -1: no more. It changes its mind with most events."""
+        if milliseconds > 0:
+            self._deadline = time.monotonic() + milliseconds / 1000
+            if self._timer is None or self._timer_due > self._deadline:
+                self._set_timer()
+        elif milliseconds == 0:
+            self._deadline = None
+            self._kick_due = True
+            if not self._turn_due:
+                self._turn_due = True
+                self._loop.call_soon(self._turn)
+        else:
+            self._deadline = None
+
+    def _set_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        assert self._deadline is not None
+        self._timer_due = self._deadline
+        self._timer = self._loop.call_later(max(0.0, self._deadline - time.monotonic()), self._on_timer)
+
+    def _on_timer(self) -> None:
+        self._timer = None
+        if self._deadline is None:
+            return
+        if self._deadline > time.monotonic():
+            self._set_timer()
+        else:
+            self._deadline = None
+            self._kick_due = True
+            self._turn()
+
+    def _turn(self) -> None:
+        """After all events of a turn: answer what has ended, then let libcurl start what was submitted upon that.
+
+        In this order and once per turn, because new requests that leave in one go cost half as much as one by one.
+        """
+        if self._closed:
+            return
+        self._reap()
+        if self._kick_due and not self._closed:
+            self._kick_due = False
+            running = self._multi.socket_action(pycurl.SOCKET_TIMEOUT, 0)[1]
+            self._turn_due = running < len(self._active) or self._kick_due
+        else:
+            self._turn_due = False
+        if self._turn_due:
+            self._loop.call_soon(self._turn)
+
+    def _reap(self) -> None:
+        queued = 1
+        while queued and not self._closed:
+            queued, succeeded, failed = self._multi.info_read()
+            for curl in succeeded:
+                self._end(curl, 0, "")
+            for curl, code, message in failed:
+                self._end(curl, code, message)
+
+    def _end(self, curl: pycurl.Curl, code: int, message: str) -> None:
+        slot = self._active.pop(curl)
+        origin = slot.origin
+        assert origin is not None
+        others = self._origins_active.pop(origin) - 1
+        if others:
+            self._origins_active[origin] = others
+        self._multi.remove_handle(curl)
+        response = slot.response(code, message)
+        slot.rest()
+        self._idle.append(slot)
+        self.in_flight -= 1
+        self._on_done(response)

@@ -1,0 +1,177 @@
+"""One easy handle of libcurl, used again and again, and what its transfer has brought so far."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+from enum import Enum, auto
+from typing import Any
+
+import pycurl
+
+from pycrawl.fetch.addresses import is_public
+from pycrawl.fetch.transport import DRAINED_BYTES, Head, Origin, Request, Response, TransportSettings, find_header
+from pycrawl.model import Outcome
+
+_E_WEIRD_SERVER_REPLY = 8  # these three have no name of their own in pycurl
+_E_HTTP2_STREAM = 92
+_E_TOO_LARGE = 100
+
+_OUTCOMES = {
+    pycurl.E_COULDNT_RESOLVE_HOST: Outcome.DNS_FAILURE,
+    pycurl.E_COULDNT_CONNECT: Outcome.CONNECT_FAILED,
+    pycurl.E_INTERFACE_FAILED: Outcome.CONNECT_FAILED,
+    pycurl.E_SSL_CONNECT_ERROR: Outcome.TLS_FAILURE,
+    pycurl.E_PEER_FAILED_VERIFICATION: Outcome.TLS_FAILURE,
+    pycurl.E_SSL_CERTPROBLEM: Outcome.TLS_FAILURE,
+    pycurl.E_SSL_CIPHER: Outcome.TLS_FAILURE,
+    pycurl.E_SSL_ISSUER_ERROR: Outcome.TLS_FAILURE,
+    pycurl.E_SSL_INVALIDCERTSTATUS: Outcome.TLS_FAILURE,
+    pycurl.E_GOT_NOTHING: Outcome.CONNECTION_LOST,
+    pycurl.E_SEND_ERROR: Outcome.CONNECTION_LOST,
+    pycurl.E_RECV_ERROR: Outcome.CONNECTION_LOST,
+    pycurl.E_PARTIAL_FILE: Outcome.CONNECTION_LOST,
+    pycurl.E_HTTP2: Outcome.CONNECTION_LOST,
+    _E_HTTP2_STREAM: Outcome.CONNECTION_LOST,
+    pycurl.E_UNSUPPORTED_PROTOCOL: Outcome.BAD_RESPONSE,  # "HTTP/0.9": no status line came
+    _E_WEIRD_SERVER_REPLY: Outcome.BAD_RESPONSE,
+    pycurl.E_BAD_CONTENT_ENCODING: Outcome.BAD_ENCODING,
+    _E_TOO_LARGE: Outcome.HEADERS_TOO_LARGE,
+}
+
+
+class Stop(Enum):
+    """Why we ended a transfer, or keep nothing of its body."""
+
+    TRUNCATED = auto()
+    UNWANTED_TYPE = auto()
+    HEADERS_TOO_LARGE = auto()
+
+
+class Slot:
+    """`lines` is filled by libcurl line by line, `chunks` by `on_body`; `response` reads and `rest` empties both."""
+
+    __slots__ = (
+        "_head",
+        "_header_bytes",
+        "_keeps_body",
+        "_refused",
+        "_settings",
+        "_size",
+        "_stop",
+        "chunks",
+        "curl",
+        "has_own_headers",
+        "lines",
+        "origin",
+        "request",
+        "spent",
+        "started",
+    )
+
+    def __init__(self, curl: Any, settings: TransportSettings, keeps_body: Callable[[Head], bool]) -> None:
+        self.curl = curl
+        self.lines: list[bytes] = []
+        self.chunks: list[bytes] = []
+        self.origin: Origin | None = None  # whose addresses this slot has put into libcurl's DNS cache
+        self.has_own_headers = False  # the handle is set to other headers than the common ones
+        self.spent = -1.0  # seconds that the handle's time-outs are short of the settings'
+        self.request: Request
+        self.started: float
+        self._settings = settings
+        self._keeps_body = keeps_body
+        self._head: Head | None = None
+        self._header_bytes = 0
+        self._size = 0
+        self._stop: Stop | None = None
+        self._refused = ""
+
+    def rest(self) -> None:
+        self.lines.clear()
+        self.chunks.clear()
+        self._head = None
+        self._header_bytes = 0
+        self._size = 0
+        self._stop = None
+        self._refused = ""
+
+    def on_body(self, data: bytes) -> int | None:
+        """libcurl's write callback: None takes the data, 0 ends the transfer."""
+        if self._head is None:
+            self._read_head()
+        if self._stop is not None:
+            self._size += len(data)
+            return None if self._stop is Stop.UNWANTED_TYPE and self._size <= DRAINED_BYTES else 0
+        room = self._settings.max_body_bytes - self._size
+        if len(data) > room:
+            self._stop = Stop.TRUNCATED
+            self.chunks.append(data[:room])
+            return 0
+        self._size += len(data)
+        self.chunks.append(data)
+        return None
+
+    def open_public_socket(self, purpose: int, address: Any) -> Any:
+        """libcurl's socket callback: the last look at an address before it is dialled."""
+        host = address.addr[0]
+        host = host.decode("ascii") if isinstance(host, bytes) else host
+        if not is_public(host):
+            self._refused = host
+            return pycurl.SOCKET_BAD
+        return socket.socket(address.family, address.socktype, address.protocol)
+
+    def response(self, code: int, message: str) -> Response:
+        """What became of the transfer that ended with libcurl's `code` (0: well)."""
+        request = self.request
+        if self._head is None and self.lines:
+            self._read_head()
+        response = Response(request.key, request.url, self.started)
+        response.address = self.curl.getinfo(pycurl.PRIMARY_IP)
+        response.wire_bytes = self._header_bytes + int(self.curl.getinfo(pycurl.SIZE_DOWNLOAD_T))
+        stop = self._stop
+        if stop is Stop.HEADERS_TOO_LARGE:
+            response.outcome = Outcome.HEADERS_TOO_LARGE
+            response.detail = f"the headers exceed {self._settings.max_header_bytes} bytes"
+        elif code and not (stop is not None and code == pycurl.E_WRITE_ERROR):
+            response.outcome, response.detail = self._failure(code, message)
+        else:
+            self._fill(response)
+        return response
+
+    def _fill(self, response: Response) -> None:
+        head = self._head
+        assert head is not None
+        response.status = head.status
+        response.status_line = head.status_line
+        response.headers = head.headers
+        if self._stop is Stop.UNWANTED_TYPE:
+            response.aborted_by_type = True
+        else:
+            response.truncated = self._stop is Stop.TRUNCATED
+            response.body = b"".join(self.chunks)
+
+    def _read_head(self) -> None:
+        head = self._head = Head(self.lines)
+        self._header_bytes = sum(map(len, self.lines))
+        if self._header_bytes > self._settings.max_header_bytes:
+            self._stop = Stop.HEADERS_TOO_LARGE
+        elif not self._keeps_body(head):
+            self._stop = Stop.UNWANTED_TYPE
+            length = find_header(head.headers, b"content-length") or b""
+            if length.isdigit() and int(length) > DRAINED_BYTES:
+                self._size = DRAINED_BYTES
+
+    def _failure(self, code: int, message: str) -> tuple[Outcome, str]:
+        detail = " ".join(message.split()) or f"libcurl's error {code}"
+        if self._refused:
+            return Outcome.ADDRESS_REFUSED, f"{self._refused} is not public"
+        if code == pycurl.E_OPERATION_TIMEDOUT:
+            return self._timeout(detail), detail
+        if code == pycurl.E_SSL_CONNECT_ERROR and ("SYSCALL" in detail or "reset by peer" in detail):
+            return Outcome.CONNECTION_LOST, detail
+        return _OUTCOMES.get(code, Outcome.INTERNAL_ERROR), detail
+
+    def _timeout(self, detail: str) -> Outcome:
+        if not self.curl.getinfo(pycurl.PRETRANSFER_TIME):
+            return Outcome.CONNECT_TIMEOUT
+        return Outcome.TOO_SLOW if detail.startswith("Operation too slow") and self.lines else Outcome.TIMEOUT

@@ -1,0 +1,167 @@
+"""Names into addresses, without ever blocking: c-ares works in a thread of its own, answers arrive on the loop.
+
+Cache: `_cache` is filled by each answer and failure, least recently used first; an entry is believed until `expires`.
+"""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import pycares
+
+from pycrawl.errors import ConfigError
+from pycrawl.fetch.loop import Loop, Timer
+
+MIN_TTL = 30.0  # seconds; a shorter one would have every page of a host ask again
+MAX_TTL = 86_400.0
+FAILURE_TTL = 30.0
+CACHED_HOSTS = 50_000
+_TRIES = 3
+_FIRST_TRY_SHARE = 5  # c-ares doubles its patience with each try: 1 + 2 + … of these parts fit into the time-out
+_AI_NOSORT = 0x80  # c-ares would open a socket per address to rank them; we put IPv4 first
+_LOOPBACK = ("127.0.0.1", "::1")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The addresses of a host, IPv4 first; none means that the look-up failed and `error` says why."""
+
+    addresses: tuple[str, ...]
+    expires: float  # by the resolver's clock
+    error: str = ""
+
+
+OnAnswer = Callable[[Answer], object]
+
+
+class _Lookup:
+    """A look-up under way, and who waits for it."""
+
+    __slots__ = ("timer", "waiting")
+
+    def __init__(self, timer: Timer) -> None:
+        self.timer = timer
+        self.waiting: list[OnAnswer] = []
+
+
+class Resolver:
+    """`nameservers` are addresses with an optional port; none means the system's. /etc/hosts comes before both."""
+
+    def __init__(
+        self,
+        loop: Loop,
+        nameservers: tuple[str, ...] = (),
+        timeout: float = 10.0,
+        clock: Callable[[], float] = time.monotonic,
+        capacity: int = CACHED_HOSTS,
+    ) -> None:
+        self._loop = loop
+        self._timeout = timeout
+        self._clock = clock
+        self._capacity = capacity
+        self._cache: OrderedDict[str, Answer] = OrderedDict()
+        self._lookups: dict[str, _Lookup] = {}
+        try:
+            self._channel = pycares.Channel(
+                flags=pycares.ARES_FLAG_NOSEARCH,  # a public name must not become one of the local domain
+                timeout=timeout / _FIRST_TRY_SHARE,
+                tries=_TRIES,
+                servers=list(nameservers) or None,
+                lookups="fb",
+            )
+        except pycares.AresError as error:
+            raise ConfigError(
+                f"crawl.nameservers: expected addresses, found {', '.join(nameservers)} ({error})"
+            ) from None
+
+    def cached(self, host: str) -> Answer | None:
+        """The answer for `host` if none has to be waited for."""
+        answer = self._cache.get(host)
+        if answer is None:
+            known = _without_dns(host)
+            return self._keep(host, known, MAX_TTL) if known else None
+        if answer.expires <= self._clock():
+            del self._cache[host]
+            return None
+        self._cache.move_to_end(host)
+        return answer
+
+    def resolve(self, host: str, on_answer: OnAnswer) -> None:
+        """Call `on_answer` from the loop, after at most the time-out. A look-up under way for `host` is joined."""
+        answer = self.cached(host)
+        if answer is not None:
+            self._loop.call_soon(partial(on_answer, answer))
+            return
+        lookup = self._lookups.get(host)
+        if lookup is None:
+            lookup = self._look_up(host)
+        lookup.waiting.append(on_answer)
+
+    def close(self) -> None:
+        """Forget who waits: nobody is called any more."""
+        for lookup in self._lookups.values():
+            lookup.timer.cancel()
+        self._lookups.clear()
+        self._channel.close()
+
+    def _look_up(self, host: str) -> _Lookup:
+        timer = self._loop.call_later(self._timeout, partial(self._fail, host, f"no answer within {self._timeout:g} s"))
+        lookup = self._lookups[host] = _Lookup(timer)
+        hand_over = partial(self._hand_over, host)
+        try:
+            self._channel.getaddrinfo(host, None, type=socket.SOCK_STREAM, flags=_AI_NOSORT, callback=hand_over)
+        except (ValueError, UnicodeError) as error:  # not a name at all
+            self._loop.call_soon(partial(self._fail, host, str(error)))
+        return lookup
+
+    def _hand_over(self, host: str, result: Any, error: int | None) -> None:
+        """Runs in the thread of c-ares."""
+        self._loop.call_soon_threadsafe(partial(self._on_result, host, result, error))
+
+    def _on_result(self, host: str, result: Any, error: int | None) -> None:
+        if error is not None or not result.nodes:
+            self._fail(host, str(pycares.errno.strerror(error)) if error is not None else "the name has no address")
+            return
+        nodes = sorted(result.nodes, key=lambda node: node.family == socket.AF_INET6)  # stable: the server's order
+        addresses = tuple(dict.fromkeys(node.addr[0].decode("ascii") for node in nodes))
+        ttl = min([node.ttl for node in nodes] + [cname.ttl for cname in result.cnames])
+        self._finish(host, self._keep(host, addresses, min(max(float(ttl), MIN_TTL), MAX_TTL)))
+
+    def _fail(self, host: str, reason: str) -> None:
+        if host in self._lookups:  # not one that timed out before
+            self._finish(host, self._keep(host, (), FAILURE_TTL, reason))
+
+    def _keep(self, host: str, addresses: tuple[str, ...], ttl: float, error: str = "") -> Answer:
+        answer = self._cache[host] = Answer(addresses, self._clock() + ttl, error)
+        self._cache.move_to_end(host)
+        if len(self._cache) > self._capacity:
+            self._cache.popitem(last=False)
+        return answer
+
+    def _finish(self, host: str, answer: Answer) -> None:
+        lookup = self._lookups.pop(host, None)
+        if lookup is not None:
+            lookup.timer.cancel()
+            for on_answer in lookup.waiting:
+                on_answer(answer)
+
+
+def _without_dns(host: str) -> tuple[str, ...]:
+    """The addresses of a host that DNS must not be asked about: literals, and localhost (RFC 6761, 6.3)."""
+    name = host.lower().removesuffix(".")
+    if name == "localhost" or name.endswith(".localhost"):
+        return _LOOPBACK
+    try:
+        if ":" in name:
+            return (socket.inet_ntop(socket.AF_INET6, socket.inet_pton(socket.AF_INET6, name.partition("%")[0])),)
+        if name.rpartition(".")[2][:1].isdigit():  # no top-level domain starts so: 127.1, 0x7f.1 and 2130706433 too
+            return (socket.inet_ntoa(socket.inet_aton(name)),)
+    except OSError:
+        return ()
+    return ()

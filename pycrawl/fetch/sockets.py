@@ -1,0 +1,198 @@
+"""Connections of urllib3 that dial only the addresses given, and answers that are read within a budget."""
+
+from __future__ import annotations
+
+import io
+import logging
+import socket
+import ssl
+import time
+from functools import partial
+from http.client import HTTPResponse
+from typing import Any
+
+from urllib3.connection import HTTPConnection, HTTPSConnection
+
+from pycrawl.fetch.addresses import is_public
+from pycrawl.fetch.transport import Origin, TransportSettings
+from pycrawl.model import Outcome
+
+# Its only warning tells of odd headers, which are the rule on the Web, with a traceback.
+logging.getLogger("urllib3.connection").setLevel(logging.ERROR)
+
+
+_BUFFER_BYTES = 65_536
+
+
+class FetchError(Exception):
+    """The fetch is over, and how. It passes through urllib3, which wraps other errors in its own."""
+
+    def __init__(self, outcome: Outcome, detail: str) -> None:
+        super().__init__(detail)
+        self.outcome = outcome
+        self.detail = detail
+
+
+class Budget:
+    """What one fetch may still take. All its reading goes through `read_into`."""
+
+    def __init__(self, settings: TransportSettings, started: float) -> None:
+        self.wire_bytes = 0
+        self.lines: list[bytes] = []  # the header lines so far
+        self._settings = settings
+        self._deadline = started + settings.total_timeout
+        self._connect_deadline = started + settings.connect_timeout
+        self._header_bytes = 0
+        self._window_start = time.monotonic()
+        self._window_bytes = 0
+
+    def connect_seconds(self) -> float:
+        left = self._connect_deadline - time.monotonic()
+        if left <= 0:
+            raise FetchError(Outcome.CONNECT_TIMEOUT, f"no connection within {self._settings.connect_timeout:g} s")
+        return left
+
+    def open_window(self) -> None:
+        """The request is out: from now on, bytes must come."""
+        self._window_start = time.monotonic()
+        self._window_bytes = 0
+
+    def read_into(self, sock: socket.socket, buffer: Any) -> int:
+        while True:
+            sock.settimeout(self._patience())
+            try:
+                count = sock.recv_into(buffer)
+            except TimeoutError:
+                continue
+            self.wire_bytes += count
+            self._window_bytes += count
+            return count
+
+    def take_line(self, line: bytes) -> None:
+        self._header_bytes += len(line)
+        if self._header_bytes > self._settings.max_header_bytes:
+            raise FetchError(Outcome.HEADERS_TOO_LARGE, f"the headers exceed {self._settings.max_header_bytes} bytes")
+        if b"\0" in line:
+            raise FetchError(Outcome.BAD_RESPONSE, "NUL in the headers")
+        self.lines.append(line)
+
+    def _patience(self) -> float:
+        """Seconds until the next check; raises if one has failed."""
+        now = time.monotonic()
+        settings = self._settings
+        if now >= self._deadline:
+            raise FetchError(Outcome.TIMEOUT, f"not done within {settings.total_timeout:g} s")
+        if not settings.min_bytes_per_second:
+            return self._deadline - now
+        window_end = self._window_start + settings.slow_seconds
+        if now >= window_end:
+            self._check_rate(now)
+            window_end = now + settings.slow_seconds
+        return min(self._deadline, window_end) - now
+
+    def _check_rate(self, now: float) -> None:
+        settings = self._settings
+        if self._window_bytes < settings.min_bytes_per_second * (now - self._window_start):
+            outcome = Outcome.TOO_SLOW if self.wire_bytes else Outcome.TIMEOUT
+            raise FetchError(outcome, f"{self._window_bytes} bytes in {now - self._window_start:.0f} s")
+        self.open_window()
+
+
+class _BudgetedSocket(io.RawIOBase):
+    def __init__(self, budget: Budget, sock: socket.socket) -> None:
+        self._budget = budget
+        self._sock = sock
+        self._hold = sock.makefile("rb", buffering=0)  # keeps the socket open when the connection lets go of it
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        return self._budget.read_into(self._sock, buffer)
+
+    def close(self) -> None:
+        self._hold.close()
+        super().close()
+
+
+class _TappedReader(io.BufferedReader):
+    """Shows each line to the budget while the headers are read."""
+
+    def __init__(self, budget: Budget, sock: socket.socket) -> None:
+        super().__init__(_BudgetedSocket(budget, sock), _BUFFER_BYTES)
+        self.tap: Budget | None = budget
+
+    def readline(self, size: int | None = -1, /) -> bytes:
+        line = super().readline(size)
+        if self.tap is not None:
+            self.tap.take_line(line)
+        return line
+
+
+class _Answer(HTTPResponse):
+    def __init__(self, budget: Budget, sock: socket.socket, *arguments: Any, **options: Any) -> None:
+        super().__init__(sock, *arguments, **options)
+        self.fp.close()
+        self.fp = self._reader = _TappedReader(budget, sock)
+
+    def begin(self) -> None:
+        super().begin()
+        while 100 <= self.status < 200:  # http.client passes over 100 only
+            self.headers = self.msg = None  # type: ignore[assignment]  # its word for "not read yet"
+            super().begin()
+        self._reader.tap = None
+
+
+class _Dialling:
+    """What both kinds of connection do differently from urllib3's."""
+
+    budget: Budget
+    addresses: tuple[str, ...]
+    allow_private: bool
+    address: str
+    port: int
+    timeout: Any
+
+    def prepare(self, budget: Budget, addresses: tuple[str, ...]) -> None:
+        """For the next request."""
+        self.budget = budget
+        self.addresses = addresses
+        self.response_class: Any = partial(_Answer, budget)
+
+    def _new_conn(self) -> socket.socket:
+        failure = FetchError(Outcome.CONNECT_FAILED, "no address")
+        for address in self.addresses:
+            if not (self.allow_private or is_public(address)):
+                raise FetchError(Outcome.ADDRESS_REFUSED, f"{address} is not public")
+            try:
+                sock = socket.create_connection((address, self.port), self.budget.connect_seconds())
+            except TimeoutError:
+                failure = FetchError(Outcome.CONNECT_TIMEOUT, f"{address} does not answer")
+            except OSError as error:
+                failure = FetchError(Outcome.CONNECT_FAILED, f"{address}: {error.strerror or error}")
+            else:
+                sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                self.address = address
+                return sock
+        raise failure
+
+
+class _PlainConnection(_Dialling, HTTPConnection):
+    response_class: Any
+
+
+class _TlsConnection(_Dialling, HTTPSConnection):
+    response_class: Any
+
+
+Connection = _PlainConnection | _TlsConnection
+
+
+def new_connection(origin: Origin, allow_private: bool, context: ssl.SSLContext) -> Connection:
+    connection: Connection
+    if origin.scheme == "https":
+        connection = _TlsConnection(origin.host, origin.port, ssl_context=context)
+    else:
+        connection = _PlainConnection(origin.host, origin.port)
+    connection.allow_private = allow_private
+    return connection

@@ -1,0 +1,234 @@
+"""The portable transport: urllib3 in a pool of threads, with the limits and answers of the one on libcurl.
+
+`_jobs` is filled by `_start` on the loop's thread and emptied by the threads; each answer goes back through the loop.
+"""
+
+from __future__ import annotations
+
+import ssl
+import threading
+import time
+from collections import OrderedDict
+from dataclasses import dataclass
+from functools import partial
+from http.client import BadStatusLine, HTTPException, RemoteDisconnected
+from queue import SimpleQueue
+
+from urllib3 import BaseHTTPResponse
+from urllib3.exceptions import ProtocolError
+from urllib3.util import create_urllib3_context
+from urllib3.util.connection import is_connection_dropped
+
+from pycrawl.fetch.base import OnDone, ResolvingTransport
+from pycrawl.fetch.decoding import EncodingError, decoder_for
+from pycrawl.fetch.dns import Resolver
+from pycrawl.fetch.loop import Loop
+from pycrawl.fetch.sockets import Budget, Connection, FetchError, new_connection
+from pycrawl.fetch.transport import (
+    ACCEPT,
+    DRAINED_BYTES,
+    ENCODINGS,
+    Head,
+    Origin,
+    Request,
+    Response,
+    TransportSettings,
+    WantsType,
+    ca_file,
+    find_header,
+    is_sendable,
+)
+from pycrawl.model import Outcome
+
+MOST_THREADS = 64
+_IDLE_PER_THREAD = 4
+_READ_BYTES = 65_536
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    request: Request
+    started: float
+    spent: float  # seconds, on the name look-up
+    origin: Origin
+    addresses: tuple[str, ...]
+
+
+class _IdleConnections:
+    """Connections kept alive, least recently used first; filled and emptied by all threads."""
+
+    def __init__(self, capacity: int) -> None:
+        self._capacity = capacity
+        self._connections: OrderedDict[Connection, Origin] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def take(self, origin: Origin) -> Connection | None:
+        with self._lock:
+            found = [connection for connection, known in self._connections.items() if known == origin]
+            for connection in found:
+                del self._connections[connection]
+                if not is_connection_dropped(connection):
+                    return connection
+                connection.close()
+        return None
+
+    def put(self, origin: Origin, connection: Connection) -> None:
+        with self._lock:
+            self._connections[connection] = origin
+            if len(self._connections) > self._capacity:
+                self._connections.popitem(last=False)[0].close()
+
+    def close(self) -> None:
+        with self._lock:
+            self._capacity = 0
+            while self._connections:
+                self._connections.popitem()[0].close()
+
+
+class ThreadTransport(ResolvingTransport):
+    def __init__(
+        self,
+        loop: Loop,
+        settings: TransportSettings,
+        wants_type: WantsType,
+        on_done: OnDone,
+        resolver: Resolver | None = None,
+    ) -> None:
+        super().__init__(loop, settings, wants_type, on_done, resolver)
+        count = min(settings.slots, MOST_THREADS)
+        self._idle = _IdleConnections(count * _IDLE_PER_THREAD)
+        self._context = create_urllib3_context()
+        self._context.load_verify_locations(ca_file(settings))
+        self._headers = {"User-Agent": settings.user_agent, "Accept": ACCEPT, "Accept-Encoding": ENCODINGS}
+        self._jobs: SimpleQueue[_Job | None] = SimpleQueue()
+        self._threads = [threading.Thread(target=self._work, daemon=True, name=f"fetch-{n}") for n in range(count)]
+        for thread in self._threads:
+            thread.start()
+
+    def close(self) -> None:
+        super().close()
+        for _ in self._threads:
+            self._jobs.put(None)
+        self._idle.close()
+
+    def _start(
+        self, request: Request, started: float, spent: float, origin: Origin, addresses: tuple[str, ...]
+    ) -> None:
+        self._jobs.put(_Job(request, started, spent, origin, addresses))
+
+    def _work(self) -> None:
+        while (job := self._jobs.get()) is not None and not self._closed:
+            response = self._fetch(job)
+            if not self._closed:
+                self._loop.call_soon_threadsafe(partial(self._finish, response))
+
+    def _fetch(self, job: _Job) -> Response:
+        response = Response(job.request.key, job.request.url, job.started)
+        budget = Budget(self._settings, time.monotonic() - job.spent)  # waiting for a thread is not the host's fault
+        try:
+            self._exchange(job, budget, response)
+        except Exception as error:  # noqa: BLE001 - a thread must answer each job, whatever a library raises
+            response.outcome, response.detail = _failure(error)
+        response.ended = time.monotonic()
+        response.fetched_at = time.time()
+        response.wire_bytes = budget.wire_bytes
+        return response
+
+    def _exchange(self, job: _Job, budget: Budget, response: Response) -> None:
+        connection, answer = self._ask(job, budget)
+        reusable = False
+        try:
+            response.address = connection.address
+            head = Head(budget.lines)
+            reusable = self._read_body(answer, head, response)
+            response.status, response.status_line, response.headers = head.status, head.status_line, head.headers
+        finally:
+            answer.close()
+            if reusable and connection.sock is not None:
+                self._idle.put(job.origin, connection)
+            else:
+                connection.close()
+
+    def _ask(self, job: _Job, budget: Budget) -> tuple[Connection, BaseHTTPResponse]:
+        """Send the request and read the head, on a kept connection first: the server may just have given that up."""
+        kept = self._idle.take(job.origin)
+        if kept is not None:
+            try:
+                return kept, self._ask_on(kept, job, budget)
+            except ConnectionError:  # RemoteDisconnected is one
+                kept.close()
+                budget.lines.clear()
+        connection = new_connection(job.origin, self._settings.allow_private, self._context)
+        try:
+            return connection, self._ask_on(connection, job, budget)
+        except BaseException:
+            connection.close()
+            raise
+
+    def _ask_on(self, connection: Connection, job: _Job, budget: Budget) -> BaseHTTPResponse:
+        connection.prepare(budget, job.addresses)
+        if connection.sock is None:
+            connection.timeout = budget.connect_seconds()
+            connection.connect()
+        target = "/" + job.request.url.split("/", 3)[3].partition("#")[0]
+        own = {name: value for name, value in job.request.headers if is_sendable(name, value)}
+        connection.timeout = self._settings.total_timeout
+        connection.request("GET", target, headers=self._headers | own, preload_content=False, decode_content=False)
+        budget.open_window()
+        return connection.getresponse()
+
+    def _read_body(self, answer: BaseHTTPResponse, head: Head, response: Response) -> bool:
+        """Whether the body was read to its end, so that the connection can serve again."""
+        if not self._keeps_body(head):
+            response.aborted_by_type = True
+            return _drain(answer)
+        decoder = decoder_for(find_header(head.headers, b"content-encoding") or b"")
+        pieces = []
+        room = self._settings.max_body_bytes
+        while data := answer.read1(_READ_BYTES, decode_content=False):
+            for piece in decoder.feed(data):
+                pieces.append(piece[:room])
+                room -= len(piece)
+                if room < 0:
+                    response.truncated = True
+                    response.body = b"".join(pieces)
+                    return False
+        decoder.finish()
+        response.body = b"".join(pieces)
+        return True
+
+
+def _drain(answer: BaseHTTPResponse) -> bool:
+    length = answer.headers.get("Content-Length", "")
+    left = -1 if length.isdigit() and int(length) > DRAINED_BYTES else DRAINED_BYTES
+    while left >= 0:
+        data = answer.read1(_READ_BYTES, decode_content=False)
+        if not data:
+            return True
+        left -= len(data)
+    return False
+
+
+def _failure(error: Exception) -> tuple[Outcome, str]:
+    """How a fetch that raised `error` ended."""
+    detail = " ".join(str(error).split()) or type(error).__name__
+    match error:
+        case FetchError():
+            return error.outcome, error.detail
+        case EncodingError():
+            return Outcome.BAD_ENCODING, detail
+        case ssl.SSLEOFError() | ConnectionError() | RemoteDisconnected() | ProtocolError():
+            return Outcome.CONNECTION_LOST, detail
+        case ssl.SSLError() | ssl.CertificateError():
+            return Outcome.TLS_FAILURE, detail
+        case TimeoutError():  # only connecting and sending can meet it: reading has its own
+            return Outcome.CONNECT_TIMEOUT, detail
+        case BadStatusLine():
+            return Outcome.BAD_RESPONSE, f"not a status line: {detail[:80]}"
+        case HTTPException() if "more than" in detail:  # lines of a head, or bytes of a line
+            return Outcome.HEADERS_TOO_LARGE, detail
+        case HTTPException():
+            return Outcome.BAD_RESPONSE, detail
+        case OSError():
+            return Outcome.CONNECTION_LOST, detail
+    return Outcome.INTERNAL_ERROR, f"{type(error).__name__}: {detail}"

@@ -1,0 +1,196 @@
+"""What every transport takes and gives, so that the fetcher does not care which one it has.
+
+A transport is constructed with (loop, settings, wants_type, on_done); each `submit` is answered by exactly one
+`on_done(Response)`, on the loop's thread and never from inside `submit`. It follows no redirect and knows no
+politeness: that is for others to decide.
+"""
+
+from __future__ import annotations
+
+import ssl
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Protocol
+
+import certifi
+
+from pycrawl.config import Config
+from pycrawl.model import Outcome
+
+SLOW_SECONDS = 15.0  # a fetch may stay below limits.min_bytes_per_second for so long
+DRAINED_BYTES = 65_536  # an unwanted body up to this is read and dropped: cheaper for both sides than a new connection
+ACCEPT = "text/html,application/xhtml+xml;q=0.9,*/*;q=0.5"
+ENCODINGS = "gzip, deflate, br"
+_BLANKS = (b" ", b"\t")
+_LINE_ENDS = (b"\r\n", b"\n")
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+
+WantsType = Callable[[str], bool]
+Headers = list[tuple[bytes, bytes]]
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One GET. `key` is the caller's and comes back unchanged; `headers` are for conditional requests."""
+
+    key: int
+    url: str
+    headers: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(slots=True)
+class Response:
+    """What became of a request: an HTTP answer (`outcome` None), or the way it failed and no answer."""
+
+    key: int
+    url: str
+    started: float  # time.monotonic()
+    status: int = 0
+    status_line: bytes = b""
+    headers: Headers = field(default_factory=list)  # of the last answer; interim ones (1xx) are dropped
+    body: bytes = b""  # after transfer and content decoding
+    outcome: Outcome | None = None
+    detail: str = ""  # one line for people
+    address: str = ""  # the one dialled
+    ended: float = field(default_factory=time.monotonic)
+    fetched_at: float = field(default_factory=time.time)  # seconds since the epoch
+    wire_bytes: int = 0  # headers and body as they came
+    truncated: bool = False  # the body was cut at limits.max_body_bytes
+    aborted_by_type: bool = False  # 2xx of a type that is not wanted: the body was not kept
+
+
+@dataclass(frozen=True, slots=True)
+class TransportSettings:
+    """The part of the configuration that a transport needs. Durations in seconds, sizes in bytes."""
+
+    user_agent: str
+    slots: int = 128  # fetches open at once
+    connect_timeout: float = 10.0  # name look-up, connection and TLS together
+    total_timeout: float = 60.0
+    min_bytes_per_second: int = 100  # 0: no limit
+    slow_seconds: float = SLOW_SECONDS
+    max_body_bytes: int = 10_000_000  # after decompression
+    max_header_bytes: int = 65_536
+    allow_private: bool = False
+    nameservers: tuple[str, ...] = ()
+    ca_file: str = ""  # empty: the system's, else certifi's
+
+    @classmethod
+    def of(cls, config: Config) -> TransportSettings:
+        limits = config.limits
+        return cls(
+            user_agent=config.user_agent,
+            slots=config.crawl.slots_per_fetcher,
+            connect_timeout=limits.connect_timeout,
+            total_timeout=limits.total_timeout,
+            min_bytes_per_second=limits.min_bytes_per_second,
+            max_body_bytes=limits.max_body_bytes,
+            max_header_bytes=limits.max_header_bytes,
+            allow_private=config.security.allow_private_addresses,
+            nameservers=config.crawl.nameservers,
+        )
+
+
+class Transport(Protocol):
+    @property
+    def in_flight(self) -> int:
+        """Requests submitted and not yet answered."""
+
+    def submit(self, request: Request) -> None: ...
+
+    def close(self) -> None:
+        """Give up what is in flight, unanswered, and free sockets and threads."""
+
+
+def header(response: Response, name: bytes) -> bytes | None:
+    """The first value of the header `name` (in lower case), or None."""
+    return find_header(response.headers, name)
+
+
+def find_header(headers: Headers, name: bytes) -> bytes | None:
+    for key, value in headers:
+        if key.lower() == name:
+            return value
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Scheme, host and port of a URL; an IPv6 host stands without its brackets."""
+
+    scheme: str
+    host: str
+    port: int
+
+
+def origin_of(url: str) -> Origin:
+    scheme, _, authority = url.split("/", 3)[:3]
+    return _origin(scheme, authority)
+
+
+@lru_cache(maxsize=65_536)
+def _origin(scheme: str, authority: str) -> Origin:
+    scheme = scheme.removesuffix(":")
+    authority = authority.partition("?")[0].partition("#")[0].rpartition("@")[2]
+    host, _, port = authority.rpartition(":") if ":" in authority and authority[-1] != "]" else (authority, "", "")
+    return Origin(scheme, host.strip("[]"), int(port) if port else _DEFAULT_PORTS[scheme])
+
+
+def is_sendable(name: str, value: str) -> bool:
+    """Whether a request header is safe: control characters could forge others."""
+    return (name + value).isprintable()
+
+
+class Head:
+    """Status and headers of an answer, from its raw lines."""
+
+    __slots__ = ("headers", "status", "status_line")
+
+    def __init__(self, lines: list[bytes]) -> None:
+        """Of several answers in `lines` the first that is not an interim one (1xx); trailers after it are ignored."""
+        self.status_line = b""
+        self.status = 0
+        self.headers: Headers = []
+        for line in lines:
+            name, colon, value = line.partition(b":")
+            if colon and name[:1] not in _BLANKS:
+                self.headers.append((name, value.strip()))
+            elif line[:5] == b"HTTP/" and not self.status_line:
+                self._open(line)
+            elif line in _LINE_ENDS:
+                if not 100 <= self.status < 200:
+                    return
+                self.status_line = b""
+            elif line[:1] in _BLANKS and self.headers:  # obsolete line folding (RFC 9112, 5.2)
+                name, value = self.headers[-1]
+                self.headers[-1] = (name, value + b" " + line.strip())
+
+    def _open(self, line: bytes) -> None:
+        self.status_line = line.rstrip()
+        words = line.split(None, 2)
+        self.status = int(words[1]) if len(words) > 1 and words[1].isdigit() else 0
+        self.headers = []
+
+
+def type_gate(wants_type: WantsType) -> Callable[[Head], bool]:
+    """Whether the body of the answer with this head is to be kept: every one but a 2xx of an unwanted type."""
+
+    @lru_cache(maxsize=1024)
+    def wants(value: bytes) -> bool:
+        return wants_type(value.partition(b";")[0].strip().lower().decode("latin-1"))
+
+    def keeps(head: Head) -> bool:
+        return not 200 <= head.status < 300 or wants(find_header(head.headers, b"content-type") or b"")
+
+    return keeps
+
+
+def ca_file(settings: TransportSettings) -> str:
+    """The certificates to trust. libcurl in a wheel looks where its builder's system keeps them: here we say where."""
+    system = ssl.get_default_verify_paths().cafile
+    if settings.ca_file:
+        return settings.ca_file
+    return system if system is not None and Path(system).is_file() else certifi.where()

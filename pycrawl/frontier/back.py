@@ -1,0 +1,122 @@
+"""Mercator's back queues: each holds the URLs of one host, first in, first out.
+
+They live in the table `back`; in memory is a short head of each. A URL that was appended and finished between two
+commits never reaches the table.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+
+from pycrawl.state.counters import Counters, totals
+from pycrawl.state.database import Database
+from pycrawl.state.hosts import Host
+
+_HEAD = 64  # entries of one queue in memory
+_MOST_UNWRITTEN = 50_000
+
+
+@dataclass(slots=True)
+class Entry:
+    """A URL in a back queue."""
+
+    url_id: int
+    url: str
+    depth: int
+    hops: int
+    revisit: int
+    tries: int = 0  # attempts that are over
+    seq: int = 0  # its place in the queue; set when it is appended
+
+
+@dataclass(slots=True, eq=False)
+class BackQueue:
+    """`entries` is the head of the queue without what is in flight; `more`: rows behind it are in the table only."""
+
+    host: Host
+    fetcher: int
+    entries: deque[Entry] = field(default_factory=deque)
+    more: bool = False
+    read_to: int = 0  # the last place that was read into `entries`
+    in_flight: int = 0
+    scheduled: bool = False  # it stands in its fetcher's heap
+    parked: bool = False  # its host keeps failing or has given all it may: it does not keep a run from ending
+    robots_sent: dict[str, float] = field(default_factory=dict)  # origins whose rules its fetcher has → until when
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.entries and not self.more
+
+
+class BackTable:
+    """The table `back` behind what was not yet written to it."""
+
+    def __init__(self, database: Database, counters: Counters) -> None:
+        self._database = database
+        self._counters = counters
+        known = totals(database)
+        self._length = known.get("back", 0)
+        self._next_seq = 1 + known.get("back_seq", 0)
+        self._unwritten: dict[int, tuple[int, int, int, int, int]] = {}  # by seq
+        self._finished: list[tuple[int, int]] = []
+
+    def __len__(self) -> int:
+        return self._length
+
+    def append(self, queue: BackQueue, entry: Entry) -> None:
+        entry.seq = self._next_seq
+        self._next_seq += 1
+        self._counters.add("back_seq")
+        self._unwritten[entry.seq] = (queue.host.id, entry.seq, entry.url_id, entry.tries, entry.revisit)
+        if queue.more or len(queue.entries) >= _HEAD:
+            queue.more = True
+        else:
+            queue.entries.append(entry)
+            queue.read_to = entry.seq
+        self._count(1)
+        if len(self._unwritten) > _MOST_UNWRITTEN:
+            self.flush()
+
+    def remove(self, queue: BackQueue, entry: Entry) -> None:
+        if self._unwritten.pop(entry.seq, None) is None:
+            self._finished.append((queue.host.id, entry.seq))
+        self._count(-1)
+
+    def read(self, queue: BackQueue) -> None:
+        """Bring the next stretch of a queue into memory."""
+        self.flush()
+        rows = self._database.query(
+            "SELECT back.url_id, urls.url, urls.depth, urls.hops, back.revisit, back.tries, back.seq"
+            " FROM back JOIN urls ON urls.id = back.url_id"
+            " WHERE back.host_id = ? AND back.seq > ? ORDER BY back.seq LIMIT ?",
+            (queue.host.id, queue.read_to, _HEAD),
+        ).fetchall()
+        queue.entries.extend(Entry(*row) for row in rows)
+        queue.more = len(rows) == _HEAD
+        if rows:
+            queue.read_to = queue.entries[-1].seq
+
+    def flush(self) -> None:
+        if self._unwritten:
+            self._database.write_many("INSERT INTO back VALUES (?, ?, ?, ?, ?)", self._unwritten.values())
+            self._unwritten.clear()
+        if self._finished:
+            self._database.write_many("DELETE FROM back WHERE host_id = ? AND seq = ?", self._finished)
+            self._finished.clear()
+
+    def _count(self, amount: int) -> None:
+        self._length += amount
+        self._counters.add("back", amount)
+
+
+def hosts_with_queues(database: Database) -> list[int]:
+    """The ids of all hosts in the table: one index step for each host, whatever the number of rows."""
+    rows = database.query(
+        "WITH RECURSIVE queue (host_id) AS ("
+        " SELECT min(host_id) FROM back UNION ALL"
+        " SELECT (SELECT min(back.host_id) FROM back WHERE back.host_id > queue.host_id)"
+        " FROM queue WHERE queue.host_id IS NOT NULL"
+        ") SELECT host_id FROM queue WHERE host_id IS NOT NULL"
+    )
+    return [host_id for (host_id,) in rows]

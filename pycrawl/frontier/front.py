@@ -1,0 +1,118 @@
+"""Mercator's front queues: one for each priority, emptied in the order of discovery.
+
+They live in the table `front`; in memory are their lengths and a short stretch of the head of each. What was pulled is
+deleted with one statement for each queue, because it is always the head of the queue.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter, deque
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from pycrawl.frontier.priority import FRONT_QUEUES
+from pycrawl.state.counters import Counters, family, totals
+from pycrawl.state.database import Database
+
+_STRETCH = 512  # rows read at once
+_WEIGHTS = [2**priority for priority in range(FRONT_QUEUES)]  # each queue is chosen twice as often as the one below
+
+
+class Waiting(NamedTuple):
+    """A URL on its way through a front queue."""
+
+    url_id: int
+    host_id: int
+    revisit: int
+    url: str
+    depth: int
+    hops: int
+
+
+class FrontQueues:
+    def __init__(self, database: Database, counters: Counters, chance: random.Random) -> None:
+        self._database = database
+        self._counters = counters
+        self._chance = chance
+        counted = family(totals(database), "front")
+        self._lengths = [counted.get(str(number + 1), 0) for number in range(FRONT_QUEUES)]
+        self._heads: list[deque[Waiting]] = [deque() for _ in range(FRONT_QUEUES)]
+        self._read_to = [0] * FRONT_QUEUES  # the last id read into the head
+        self._pulled_to = [0] * FRONT_QUEUES  # the last id pulled, whose row may still be there
+
+    def __len__(self) -> int:
+        return sum(self._lengths)
+
+    def lengths(self) -> list[int]:
+        """From the lowest priority to the highest."""
+        return list(self._lengths)
+
+    def add(self, rows: Sequence[tuple[int, int, int, int]]) -> None:
+        """Newly discovered URLs (priority, id, host id, revisit): their ids are greater than all in the queues."""
+        self._database.write_many("INSERT INTO front VALUES (?, ?, ?, ?)", rows)
+        for priority, amount in Counter(row[0] for row in rows).items():
+            self._count(priority, amount)
+
+    def promote(self, url_id: int, before: int, after: int) -> None:
+        """Move a URL to a higher queue, if it still waits in the lower one."""
+        self.flush()
+        key = (before, url_id)
+        row = self._database.query(
+            "SELECT host_id, revisit FROM front WHERE priority = ? AND url_id = ?", key
+        ).fetchone()
+        if row is not None:
+            self._database.write("DELETE FROM front WHERE priority = ? AND url_id = ?", key)
+            self._database.write("INSERT INTO front VALUES (?, ?, ?, ?)", (after, url_id, *row))
+            self._count(before, -1)
+            self._count(after, 1)
+            self._forget_head(before)
+            self._forget_head(after)
+
+    def added_by_sql(self, priority: int, amount: int) -> None:
+        """Rows were put into the table from outside, anywhere in the order."""
+        self.flush()
+        self._count(priority, amount)
+        self._forget_head(priority)
+
+    def pull(self) -> Waiting | None:
+        """The next URL, from a queue chosen at random with a bias to the higher priorities; None: all are empty."""
+        filled = [number for number, length in enumerate(self._lengths) if length]
+        if not filled:
+            return None
+        if len(filled) == 1:
+            number = filled[0]
+        else:
+            number = self._chance.choices(filled, [_WEIGHTS[number] for number in filled])[0]
+        head = self._heads[number]
+        if not head:
+            self._read(number)
+        waiting = head.popleft()
+        self._pulled_to[number] = waiting.url_id
+        self._count(number + 1, -1)
+        return waiting
+
+    def flush(self) -> None:
+        """Delete the rows of what was pulled."""
+        for number, pulled_to in enumerate(self._pulled_to):
+            if pulled_to:
+                self._database.write("DELETE FROM front WHERE priority = ? AND url_id <= ?", (number + 1, pulled_to))
+                self._pulled_to[number] = 0
+
+    def _read(self, number: int) -> None:
+        rows = self._database.query(
+            "SELECT front.url_id, front.host_id, front.revisit, urls.url, urls.depth, urls.hops"
+            " FROM front JOIN urls ON urls.id = front.url_id"
+            " WHERE front.priority = ? AND front.url_id > ? ORDER BY front.url_id LIMIT ?",
+            (number + 1, self._read_to[number], _STRETCH),
+        )
+        self._heads[number].extend(map(Waiting._make, rows))
+        self._read_to[number] = self._heads[number][-1].url_id
+
+    def _forget_head(self, priority: int) -> None:
+        self._heads[priority - 1].clear()
+        self._read_to[priority - 1] = 0
+
+    def _count(self, priority: int, amount: int) -> None:
+        self._lengths[priority - 1] += amount
+        self._counters.add(f"front:{priority}", amount)

@@ -1,0 +1,298 @@
+"""The frontier: URL-seen, front queues, back queues and the heaps joined.
+
+`add` of a batch is the only way in; `lease` the only way out. Between them a URL is in a front queue or in the back
+queue of its host. What is leased stays in the table until `finish`, so that no lease is lost with the process.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import random
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from pycrawl.config import Config
+from pycrawl.frontier.back import BackQueue, BackTable, Entry, hosts_with_queues
+from pycrawl.frontier.discovered import Discovered
+from pycrawl.frontier.front import FrontQueues
+from pycrawl.frontier.priority import priority, steps_up
+from pycrawl.model import Via
+from pycrawl.state.counters import Counters
+from pycrawl.state.database import Database
+from pycrawl.state.hosts import Host, Hosts
+from pycrawl.state.url_seen import Looked, UrlSeen
+from pycrawl.url_filter import Reason
+from pycrawl.urls import host_key
+
+QUEUES_PER_SLOT = 3
+_MOST_QUEUES = 30_000
+_PULLS_PER_FILL = 5_000  # keeps one call of `fill` in the range of 10 ms
+_NEVER = float("inf")
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """What became of a batch."""
+
+    new: int
+    filtered: Counter[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """The frontier at a glance."""
+
+    front: int
+    back: int
+    queues: int  # back queues, the parked ones apart
+    parked: int
+    in_flight: int
+
+
+class Frontier:
+    """All times are seconds since the epoch, and `now` is always passed in."""
+
+    def __init__(
+        self, database: Database, hosts: Hosts, counters: Counters, seen: UrlSeen, config: Config, chance: random.Random
+    ) -> None:
+        self._database = database
+        self._hosts = hosts
+        self._counters = counters
+        self._seen = seen
+        self._front = FrontQueues(database, counters, chance)
+        self._back = BackTable(database, counters)
+        self._queues: dict[int, BackQueue] = {}  # the host table: host id → back queue
+        self._heaps: list[list[tuple[float, int, BackQueue]]] = []  # by fetcher: queues that could be hit, by time
+        self._load: list[int] = []  # back queues of each fetcher
+        self._ticket = itertools.count()  # equal times keep their order
+        self._parked = 0
+        self._in_flight = 0
+        self._wanted_queues = 1
+        self._connections = config.politeness.connections_per_host
+        self._follow_external = config.scope.follow_external
+        self._host_limit = config.limits.max_pages_per_host or _NEVER
+
+    # In
+
+    def add(self, batch: Discovered, now: float) -> Added:
+        """Sieve a batch: known URLs count as in-links, new ones within scope go to the front queues."""
+        filtered: Counter[str] = Counter()
+        texts = batch.texts()
+        looked = self._seen.look(batch.hashes())
+        with_text = np.flatnonzero((looked.ids == 0) & (looked.first < len(texts)))
+        with_text = with_text[looked.first[with_text].argsort()]  # in the order of discovery
+        sources, source_of = batch.sources()
+        firsts = looked.first[with_text]
+        places: list[int] = []
+        rows: list[tuple[str, int, int, int, int, int]] = []
+        seed_hosts: set[int] = set()
+        for place, first, source in zip(with_text.tolist(), firsts.tolist(), source_of[firsts].tolist(), strict=True):
+            url = texts[first].decode()
+            parent_id, depth, hops, via = sources[source]
+            host_id = self._hosts.id_of(host_key(url))
+            if via == Via.SEED:
+                seed_hosts.add(host_id)
+            elif not self._follow_external and not self._hosts.get(host_id).is_seed:
+                filtered[Reason.EXTERNAL] += 1
+                continue
+            places.append(place)
+            rows.append((url, host_id, depth, hops, via, parent_id))
+        self._hosts.mark_seeds(seed_hosts)
+        self._enter(looked, np.array(places, np.int64), rows, now)
+        if batch.from_pages:
+            self._count_inlinks(looked)
+        return Added(len(rows), filtered)
+
+    def _enter(
+        self,
+        looked: Looked,
+        places: np.typing.NDArray[np.int64],
+        rows: list[tuple[str, int, int, int, int, int]],
+        now: float,
+    ) -> None:
+        ids = self._seen.insert(looked.hashes[places])
+        looked.ids[places] = ids
+        found_at = int(now)
+        self._database.write_many(
+            "INSERT INTO urls (id, url, host_id, depth, hops, via, parent_id, found_at)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            ((url_id, *row, found_at) for url_id, row in zip(ids.tolist(), rows, strict=True)),
+        )
+        counts = looked.counts[places].tolist()
+        self._front.add(
+            [
+                (priority(row[2], count), url_id, row[1], 0)
+                for url_id, count, row in zip(ids.tolist(), counts, rows, strict=True)
+            ]
+        )
+        self._counters.add("urls", len(rows))
+
+    def _count_inlinks(self, looked: Looked) -> None:
+        known = np.flatnonzero(looked.ids)
+        ids = looked.ids[known]
+        before, after = self._seen.add_inlinks(ids, looked.counts[known])
+        old = before > 0  # a new URL has its priority already
+        for url_id, low, high in zip(ids[old].tolist(), before[old].tolist(), after[old].tolist(), strict=True):
+            if steps_up(low, high):
+                self._promote(url_id, low, high)
+
+    def _promote(self, url_id: int, low: int, high: int) -> None:
+        (depth,) = self._database.query("SELECT depth FROM urls WHERE id = ?", (url_id,)).fetchone()
+        lower, higher = priority(depth, low), priority(depth, high)
+        if lower != higher:
+            self._front.promote(url_id, lower, higher)
+
+    def requeue(self, visited_before: float, outcomes: tuple[str, ...]) -> int:
+        """Put URLs whose last visit is older, and ended in one of `outcomes`, back into the front queues."""
+        due = f"visited_at <= ? AND requeued = 0 AND outcome IN ({', '.join('?' * len(outcomes))})"
+        values = (visited_before, *outcomes)
+        levels = " ".join(f"WHEN urls.depth <= {depth} THEN {priority(depth, 0)}" for depth in range(32))
+        level = f"CASE {levels} ELSE {priority(32, 0)} END"
+        joined = f"FROM visits JOIN urls ON urls.id = visits.url_id WHERE {due}"
+        counts = self._database.query(f"SELECT {level}, count(*) {joined} GROUP BY 1", values).fetchall()
+        self._front.flush()
+        self._database.write(f"INSERT INTO front SELECT {level}, urls.id, urls.host_id, 1 {joined}", values)
+        self._database.write(f"UPDATE visits SET requeued = 1 WHERE {due}", values)
+        for number, amount in counts:
+            self._front.added_by_sql(number, amount)
+        return sum(amount for _, amount in counts)
+
+    # Back queues
+
+    def open_queues(self, fetchers: int, slots: int) -> None:
+        """Make the back queues of the table, for so many fetchers with so many slots in all."""
+        self._heaps = [[] for _ in range(fetchers)]
+        self._load = [0] * fetchers
+        self._wanted_queues = QUEUES_PER_SLOT * slots
+        for host_id in hosts_with_queues(self._database):
+            queue = self._make_queue(host_id)
+            queue.more = True
+            self._schedule(queue)
+
+    def fill(self, starving: bool) -> None:
+        """Pull from the front queues until there are enough back queues; when slots are idle, more than that."""
+        wanted = self._wanted_queues
+        if starving:
+            wanted = max(wanted, min(len(self._queues) - self._parked + self._wanted_queues, _MOST_QUEUES))
+        for _ in range(_PULLS_PER_FILL):
+            if len(self._queues) - self._parked >= wanted:
+                return
+            waiting = self._front.pull()
+            if waiting is None:
+                return
+            queue = self._queues.get(waiting.host_id) or self._make_queue(waiting.host_id)
+            entry = Entry(waiting.url_id, waiting.url, waiting.depth, waiting.hops, waiting.revisit)
+            self._back.append(queue, entry)
+            self._schedule(queue)
+
+    def _make_queue(self, host_id: int) -> BackQueue:
+        fetcher = min(range(len(self._load)), key=self._load.__getitem__)
+        self._load[fetcher] += 1
+        queue = BackQueue(self._hosts.get(host_id), fetcher)
+        self._queues[host_id] = queue
+        return queue
+
+    def _schedule(self, queue: BackQueue) -> None:
+        """Put a queue into its fetcher's heap, if it could be hit once its time has come."""
+        if queue.scheduled or queue.in_flight >= self._connections or queue.is_empty:
+            return
+        if queue.host.pages + queue.in_flight >= self._host_limit:
+            self._park(queue, True)
+            return
+        queue.scheduled = True
+        heapq.heappush(self._heaps[queue.fetcher], (queue.host.ready_at, next(self._ticket), queue))
+
+    def _park(self, queue: BackQueue, parked: bool) -> None:
+        self._parked += parked - queue.parked
+        queue.parked = parked
+
+    # Out
+
+    def lease(self, fetcher: int, now: float) -> tuple[BackQueue, Entry] | None:
+        """The next URL for a fetcher whose host may be hit now. It counts as a hit until `release`."""
+        heap = self._heaps[fetcher]
+        if not heap or heap[0][0] > now:
+            return None
+        queue = heapq.heappop(heap)[2]
+        queue.scheduled = False
+        if not queue.entries:
+            self._back.read(queue)
+        entry = queue.entries.popleft()
+        queue.in_flight += 1
+        self._in_flight += 1
+        self._schedule(queue)
+        return queue, entry
+
+    def put_back(self, queue: BackQueue, entry: Entry) -> None:
+        """The URL was not fetched after all: it goes to the head of its queue."""
+        queue.entries.appendleft(entry)
+        self._schedule(queue)
+
+    def retry(self, queue: BackQueue, entry: Entry) -> None:
+        """The URL failed and is to be tried again after the others of its host."""
+        self._back.remove(queue, entry)
+        self._back.append(queue, entry)
+        self._schedule(queue)
+
+    def finish(self, queue: BackQueue, entry: Entry) -> None:
+        """The URL is done. To be called in the transaction that commits its visit."""
+        self._back.remove(queue, entry)
+
+    def release(self, queue: BackQueue, ready_at: float, parked: bool = False) -> None:
+        """A hit has ended: the host may be hit again at `ready_at`."""
+        queue.host.ready_at = max(ready_at, queue.host.ready_at)
+        self._hosts.touch(queue.host)
+        queue.in_flight -= 1
+        self._in_flight -= 1
+        self._park(queue, parked)
+        if queue.is_empty and not queue.in_flight:
+            self._park(queue, False)
+            del self._queues[queue.host.id]
+            self._load[queue.fetcher] -= 1
+        else:
+            self._schedule(queue)
+
+    def fetcher_replaced(self, fetcher: int) -> None:
+        """The new process knows nothing: rules have to be sent again."""
+        for queue in self._queues.values():
+            if queue.fetcher == fetcher:
+                queue.robots_sent.clear()
+
+    # At a glance
+
+    def next_ready_at(self, usable: Callable[[int], bool]) -> float:
+        """When the next host may be hit, among the fetchers that have a free slot; infinity if there is none."""
+        return min((heap[0][0] for number, heap in enumerate(self._heaps) if heap and usable(number)), default=_NEVER)
+
+    def sizes(self) -> Sizes:
+        queues = len(self._queues) - self._parked
+        return Sizes(len(self._front), len(self._back), queues, self._parked, self._in_flight)
+
+    def front_lengths(self) -> list[int]:
+        return self._front.lengths()
+
+    @property
+    def is_finished(self) -> bool:
+        """Nothing is left that this run could fetch: no URL waits, none is in flight, parked hosts apart."""
+        return not self._in_flight and len(self._queues) == self._parked and not len(self._front)
+
+    def typical_gap(self, delay: float, longest: float) -> float:
+        """The pause that the hosts with a back queue ask for, on average, in seconds."""
+        if not self._queues:
+            return delay
+        gaps = [max(delay, min(queue.host.crawl_delay, longest)) for queue in self._queues.values() if not queue.parked]
+        return sum(gaps) / len(gaps) if gaps else delay
+
+    def parked_hosts(self) -> list[Host]:
+        return [queue.host for queue in self._queues.values() if queue.parked]
+
+    def flush(self) -> None:
+        """Write what is only in memory; to be committed by the caller."""
+        self._front.flush()
+        self._back.flush()
+        self._seen.flush()
+        self._hosts.flush()

@@ -1,0 +1,50 @@
+"""Ctrl-C, SIGTERM and SIGHUP as a count that an event loop can wait on."""
+
+from __future__ import annotations
+
+import os
+import signal
+from types import FrameType, TracebackType
+from typing import Any
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class Interrupts:
+    """While open, signals do not end the process: they are counted, and `fileno` becomes readable."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._before: dict[signal.Signals, Any] = {}
+
+    def fileno(self) -> int:
+        return self._reader
+
+    def __enter__(self) -> Interrupts:
+        self._reader, self._writer = os.pipe()
+        os.set_blocking(self._reader, False)
+        os.set_blocking(self._writer, False)
+        for number in _SIGNALS:
+            self._before[number] = signal.signal(number, self._on_signal)
+        self._wakeup_before = signal.set_wakeup_fd(self._writer, warn_on_full_buffer=False)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        signal.set_wakeup_fd(self._wakeup_before)
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+        os.close(self._reader)
+        os.close(self._writer)
+
+    def _on_signal(self, number: int, frame: FrameType | None) -> None:
+        self.count += 1
+
+    def clear(self) -> None:
+        """Read what woke the loop up, so that it can wait again."""
+        try:
+            while os.read(self._reader, 100):
+                pass
+        except BlockingIOError:
+            pass

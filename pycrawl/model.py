@@ -1,0 +1,218 @@
+"""The values that cross between the coordinator and its fetchers: frozen, slotted, picklable.
+
+Times: `*_at` is seconds since the epoch (what is stored and shown); `started` and `ended` are seconds of the monotonic
+clock, which all processes of one machine share (what politeness is reckoned in).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import IntEnum, StrEnum
+
+NO_DIGEST = b""
+
+
+class Kind(IntEnum):
+    """What a job fetches, and so what is done with the answer."""
+
+    PAGE = 0
+    ROBOTS = 1
+
+
+class Via(IntEnum):
+    """How a URL was discovered."""
+
+    SEED = 0
+    LINK = 1
+    REDIRECT = 2
+
+
+class Outcome(StrEnum):
+    """Every way a fetch can end. The value is the word that users see in `stats` and `why`."""
+
+    FETCHED = "fetched"  # 2xx
+    NOT_MODIFIED = "not-modified"  # 304
+    REDIRECT = "redirect"  # 3xx with a usable Location
+    CLIENT_ERROR = "http-4xx"
+    SERVER_ERROR = "http-5xx"
+    TOO_BUSY = "too-busy"  # 429, 503
+    ODD_STATUS = "http-other"  # 1xx, 304 unasked for, 3xx without Location, 600 and up
+    UNWANTED_TYPE = "unwanted-type"  # 2xx, of a content type outside the scope; its body was not read
+    ROBOTS_DENIED = "robots-denied"
+    ROBOTS_UNREACHABLE = "robots-unreachable"  # robots.txt gave 5xx or no answer: nothing may be fetched
+    ROBOTS_UNKNOWN = "robots-unknown"  # the fetcher lacks the host's rules: send the job again with them
+    BAD_REDIRECT = "bad-redirect"  # the Location is rubbish, or of a scheme or scope we do not follow
+    TOO_MANY_REDIRECTS = "too-many-redirects"
+    DNS_FAILURE = "dns-failure"
+    ADDRESS_REFUSED = "address-refused"  # private, loopback … and not allowed
+    CONNECT_FAILED = "connect-failed"
+    CONNECT_TIMEOUT = "connect-timeout"
+    TLS_FAILURE = "tls-failure"
+    TIMEOUT = "timeout"
+    TOO_SLOW = "too-slow"  # below limits.min_bytes_per_second
+    CONNECTION_LOST = "connection-lost"  # reset, or closed before the answer was whole
+    BAD_RESPONSE = "bad-response"  # not HTTP
+    BAD_ENCODING = "bad-encoding"  # the Content-Encoding cannot be undone
+    HEADERS_TOO_LARGE = "headers-too-large"
+    INTERNAL_ERROR = "internal-error"  # a fault of ours while handling this page; the detail says which
+    FETCHER_KILLED = "fetcher-killed"  # the page took a fetcher down with it, twice
+
+
+@dataclass(frozen=True, slots=True)
+class Conduct:
+    """What follows from an outcome: is the URL tried again, and does the host get more time."""
+
+    retry: bool = False  # up to limits.max_tries, after the other URLs of its host
+    slows_host: bool = False  # the pause doubles; a host that goes on like that is parked
+    host_fault: bool = False  # nothing is said of the URL: it stays at the head of its queue
+    is_hit: bool = True  # the server was asked, so the pause counts from here
+    is_error: bool = True
+
+
+_FINE = Conduct(is_error=False)
+_NOT_ASKED = Conduct(is_error=False, is_hit=False)
+_REFUSED = Conduct(is_hit=False)
+_FINAL = Conduct()
+_AGAIN = Conduct(retry=True)
+_AGAIN_SLOWER = Conduct(retry=True, slows_host=True)
+_HOST_FAULT = Conduct(slows_host=True, host_fault=True)
+
+CONDUCT: dict[Outcome, Conduct] = {
+    Outcome.FETCHED: _FINE,
+    Outcome.NOT_MODIFIED: _FINE,
+    Outcome.REDIRECT: _FINE,
+    Outcome.UNWANTED_TYPE: _FINE,
+    Outcome.ROBOTS_DENIED: _NOT_ASKED,
+    Outcome.CLIENT_ERROR: _FINAL,
+    Outcome.SERVER_ERROR: _AGAIN,
+    Outcome.TOO_BUSY: _AGAIN_SLOWER,
+    Outcome.ODD_STATUS: _FINAL,
+    Outcome.ROBOTS_UNREACHABLE: _HOST_FAULT,
+    Outcome.ROBOTS_UNKNOWN: _NOT_ASKED,
+    Outcome.BAD_REDIRECT: _FINAL,
+    Outcome.TOO_MANY_REDIRECTS: _FINAL,
+    Outcome.DNS_FAILURE: _HOST_FAULT,
+    Outcome.ADDRESS_REFUSED: _REFUSED,
+    Outcome.CONNECT_FAILED: _HOST_FAULT,
+    Outcome.CONNECT_TIMEOUT: _HOST_FAULT,
+    Outcome.TLS_FAILURE: _FINAL,
+    Outcome.TIMEOUT: _AGAIN_SLOWER,
+    Outcome.TOO_SLOW: _AGAIN_SLOWER,
+    Outcome.CONNECTION_LOST: _AGAIN_SLOWER,
+    Outcome.BAD_RESPONSE: _FINAL,
+    Outcome.BAD_ENCODING: _FINAL,
+    Outcome.HEADERS_TOO_LARGE: _FINAL,
+    Outcome.INTERNAL_ERROR: _FINAL,
+    Outcome.FETCHER_KILLED: _FINAL,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RobotsFile:
+    """One host's robots.txt as it was answered: `status` 0 means that no answer came (the host is unreachable)."""
+
+    status: int
+    body: bytes
+    fetched_at: float
+    expires_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Validators:
+    """What the last visit left, to ask "has it changed?" with."""
+
+    etag: str = ""
+    last_modified: str = ""
+    digest: bytes = NO_DIGEST
+
+
+NO_VALIDATORS = Validators()
+
+
+@dataclass(frozen=True, slots=True)
+class FetchJob:
+    """Coordinator → fetcher: fetch this now; its host may be hit."""
+
+    url_id: int
+    url: str
+    host_id: int
+    kind: Kind = Kind.PAGE
+    depth: int = 0
+    hops: int = 0  # redirects that led to this URL
+    validators: Validators = NO_VALIDATORS
+    robots: RobotsFile | None = None  # sent with a host's first page job to a fetcher
+
+
+@dataclass(frozen=True, slots=True)
+class PackedLinks:
+    """The distinct links of a page: hashes as little-endian uint64, and the text of the first `texts_count` of them.
+
+    A URL that this fetcher sent before travels as its hash alone.
+    """
+
+    hashes: bytes = b""
+    texts: bytes = b""  # UTF-8, joined by "\n"
+    texts_count: int = 0
+
+
+NO_LINKS = PackedLinks()
+
+
+@dataclass(frozen=True, slots=True)
+class StoredBody:
+    """A page's record, ready to be appended behind its DOCNO line, and what the documents table says of it."""
+
+    record: bytes  # everything after the DOCNO line, compressed if the store is
+    plain_length: int  # of `record`, before compression
+    body_length: int  # of the body as served, after content decoding
+    digest: bytes  # of that body, 16 bytes
+    content_type: str
+    escapes: bytes = b""  # how to restore the bytes that TREC Web cannot hold; empty if the body stands unchanged
+    truncated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FetchResult:
+    """Fetcher → coordinator: what became of a job."""
+
+    url_id: int
+    host_id: int
+    kind: Kind
+    outcome: Outcome
+    started: float
+    ended: float
+    fetched_at: float
+    status: int = 0
+    detail: str = ""
+    address: str = ""
+    wire_bytes: int = 0
+    retry_after: float = 0.0  # seconds, from the Retry-After header
+    crawl_delay: float = 0.0  # seconds, from robots.txt (ROBOTS jobs)
+    etag: str = ""
+    last_modified: str = ""
+    location: str = ""  # normalised target of a redirect
+    location_hash: int = 0
+    body: StoredBody | None = None
+    links: PackedLinks = NO_LINKS
+    filtered: dict[str, int] = field(default_factory=dict)  # reason → links of this page turned away
+    robots: RobotsFile | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """Fetcher → coordinator: a batch, also sent empty as a sign of life. Times are CPU seconds used so far by stage."""
+
+    results: tuple[FetchResult, ...]
+    cpu_seconds: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Jobs:
+    """Coordinator → fetcher: a batch. `stop` asks the fetcher to end once it has answered everything."""
+
+    jobs: tuple[FetchJob, ...] = ()
+    stop: bool = False
+
+
+# What `crawl --recrawl` asks for again: everything but what brought a fetcher down.
+REVISITED = tuple(outcome for outcome in Outcome if outcome is not Outcome.FETCHER_KILLED)

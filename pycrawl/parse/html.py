@@ -1,0 +1,109 @@
+"""HTML into what the crawl needs of it: links as they stand, and what the page says about being followed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from resiliparse.parse.encoding import bytes_to_str
+from resiliparse.parse.html import HTMLTree
+
+from pycrawl.parse.bounds import bounded
+from pycrawl.parse.charset import decode_hint
+
+_SPACE = " \t\n\f\r"  # of HTML; str.strip() takes more
+_SELECTOR = "a,area,iframe,frame,link,meta,base"
+_FOLLOWED_RELS = frozenset(("next", "canonical", "alternate"))
+_REFRESH = re.compile(r"""[\s\d.]*[;,\s]\s*(?:url\s*=\s*)?(["']?)(.+)""", re.IGNORECASE | re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedPage:
+    """What was read off a page; links are unresolved, distinct and in the document's order."""
+
+    hrefs: list[str]
+    nofollow_hrefs: list[str]  # of anchors with rel=nofollow
+    base_href: str
+    nofollow: bool  # said by <meta name=robots>, of all links
+    noindex: bool
+    title: str
+    encoding: str
+
+
+class _Reader:
+    """Fills in a `ParsedPage`, element by element."""
+
+    def __init__(self) -> None:
+        self.hrefs: dict[str, None] = {}
+        self.nofollow_hrefs: dict[str, None] = {}
+        self.base_href = ""
+        self.robots: set[str] = set()
+
+    def anchor(self, node: Any) -> None:
+        if href := _clean(node.getattr("href")):
+            rel = node.getattr("rel")
+            followed = rel is None or "nofollow" not in rel.lower().split()
+            (self.hrefs if followed else self.nofollow_hrefs)[href] = None
+
+    def frame(self, node: Any) -> None:
+        if src := _clean(node.getattr("src")):
+            self.hrefs[src] = None
+
+    def link(self, node: Any) -> None:
+        rels = (node.getattr("rel") or "").lower().split()
+        # "alternate stylesheet" is a stylesheet.
+        if not _FOLLOWED_RELS.isdisjoint(rels) and "stylesheet" not in rels and (href := _clean(node.getattr("href"))):
+            self.hrefs[href] = None
+
+    def base(self, node: Any) -> None:
+        self.base_href = self.base_href or _clean(node.getattr("href"))
+
+    def meta(self, node: Any) -> None:
+        content = node.getattr("content") or ""
+        if (node.getattr("name") or "").strip().lower() == "robots":
+            self.robots.update(content.lower().replace(",", " ").split())
+        if (node.getattr("http-equiv") or "").strip().lower() == "refresh" and (match := _REFRESH.match(content)):
+            quote, target = match[1], match[2]
+            if href := _clean(target.partition(quote)[0] if quote else target):
+                self.hrefs[href] = None
+
+
+_READ: dict[str, Callable[[_Reader, Any], None]] = {
+    "a": _Reader.anchor,
+    "area": _Reader.anchor,
+    "iframe": _Reader.frame,
+    "frame": _Reader.frame,
+    "link": _Reader.link,
+    "meta": _Reader.meta,
+    "base": _Reader.base,
+}
+
+
+def parse_html(body: bytes, content_type: str) -> ParsedPage:
+    """Any bytes give a page; in hostile markup, the part that is affordable (`bounds.py`)."""
+    encoding = decode_hint(body, content_type)
+    tree = HTMLTree.parse(bounded(bytes_to_str(body, encoding)))
+    reader = _Reader()
+    for node in tree.document.query_selector_all(_SELECTOR):
+        _READ[node.tag](reader, node)
+    return ParsedPage(
+        hrefs=list(reader.hrefs),
+        nofollow_hrefs=list(reader.nofollow_hrefs),
+        base_href=reader.base_href,
+        nofollow=not reader.robots.isdisjoint(("nofollow", "none")),
+        noindex=not reader.robots.isdisjoint(("noindex", "none")),
+        title=" ".join((tree.title or "").split()),
+        encoding=encoding,
+    )
+
+
+def _clean(value: str | None) -> str:
+    """An attribute's URL as the URL standard reads it: no white space around it, no line breaks or tabs inside."""
+    if not value:
+        return ""
+    value = value.strip(_SPACE)
+    if "\n" in value or "\t" in value or "\r" in value:
+        value = value.translate({9: None, 10: None, 13: None})
+    return value

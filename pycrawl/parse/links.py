@@ -1,0 +1,139 @@
+"""A page's links resolved, normalised, filtered and hashed, packed for the coordinator."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pycrawl.model import NO_LINKS, PackedLinks
+from pycrawl.parse.html import ParsedPage
+from pycrawl.url_filter import Reason, UrlFilter
+from pycrawl.urls import MAX_LENGTH, UrlRules, is_normal, normalise, origin, url_hash
+
+SENT_SLOTS = 1 << 20  # 8 bytes each
+MEMO_ENTRIES = 1 << 15
+MEMO_KEY_LENGTH = 512  # characters; with the above, bounds the memo's memory
+
+_SCHEMES = ("http://", "https://")
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+
+# What a link comes to: the normalised URL and its hash, or why it is not followed.
+_Found = tuple[str, int] | Reason
+
+
+class LinkPacker:
+    """Packs page after page of one fetcher; a URL whose text it sent before travels as a hash."""
+
+    def __init__(self, rules: UrlRules, url_filter: UrlFilter, seed: int, max_links: int) -> None:
+        self._rules = rules
+        self._filter = url_filter
+        self._seed = seed
+        self._max_links = max_links
+        self._sent = _SentHashes(SENT_SLOTS)
+        self._memo: dict[str, _Found] = {}
+
+    def pack(self, page: ParsedPage, url: str, depth: int) -> tuple[PackedLinks, dict[str, int]]:
+        """The distinct links of the page at `url` that are wanted, and how many were turned away, by reason."""
+        filtered: Counter[str] = Counter()
+        if page.nofollow:
+            filtered[Reason.NOFOLLOW] = len(page.hrefs) + len(page.nofollow_hrefs)
+            return NO_LINKS, dict(+filtered)
+        filtered[Reason.NOFOLLOW] = len(page.nofollow_hrefs)
+        if self._filter.is_too_deep(depth + 1):
+            filtered[Reason.TOO_DEEP] = len(page.hrefs)
+            return NO_LINKS, dict(+filtered)
+        filtered[Reason.TOO_MANY_LINKS] = max(0, len(page.hrefs) - self._max_links)
+        links = self._links(page, url, filtered)
+        links.pop(url_hash(url, self._seed), None)
+        return self._packed(links), dict(+filtered)
+
+    def _links(self, page: ParsedPage, url: str, filtered: Counter[str]) -> dict[int, str]:
+        """hash → URL, in the document's order; only the first `max_links` hrefs are looked at."""
+        base = (normalise(page.base_href, self._rules, url) if page.base_href else url) or url
+        home = origin(base)
+        folder = base.partition("?")[0].rpartition("/")[0] + "/"
+        links: dict[int, str] = {}
+        memo = self._memo
+        for href in page.hrefs[: self._max_links]:
+            absolute = _absolute(href, home, folder)
+            found = memo.get(absolute)
+            if found is None:
+                found = self._find(href, absolute, base, home)
+            if isinstance(found, Reason):
+                filtered[found] += 1
+            else:
+                links[found[1]] = found[0]
+        return links
+
+    def _find(self, href: str, absolute: str, base: str, home: str) -> _Found:
+        if not absolute:
+            return self._judge(normalise(href, self._rules, base), href)
+        url = absolute if is_normal(absolute, home) else normalise(absolute, self._rules)
+        found = self._judge(url, absolute)
+        if len(absolute) <= MEMO_KEY_LENGTH:
+            if len(self._memo) >= MEMO_ENTRIES:
+                self._memo.clear()
+            self._memo[absolute] = found
+        return found
+
+    def _judge(self, url: str | None, href: str) -> _Found:
+        if url is None:
+            return _why_not_a_url(href)
+        return self._filter.scope_verdict(url) or (url, url_hash(url, self._seed))
+
+    def _packed(self, links: dict[int, str]) -> PackedLinks:
+        if not links:
+            return NO_LINKS
+        hashes = np.fromiter(links, np.uint64, len(links))
+        known = self._sent.are_known(hashes)
+        texts = [text for text, is_known in zip(links.values(), known.tolist(), strict=True) if not is_known]
+        fresh = hashes[~known]
+        self._sent.add(fresh)
+        ordered = np.concatenate((fresh, hashes[known])).astype("<u8", copy=False)
+        return PackedLinks(ordered.tobytes(), "\n".join(texts).encode(), len(texts))
+
+
+class _SentHashes:
+    """Hashes of URLs whose text was sent: one slot for each residue, the newest stays. Forgets, never invents."""
+
+    def __init__(self, slots: int) -> None:
+        self._mask = np.uint64(slots - 1)
+        self._slots: NDArray[np.uint64] = np.zeros(slots, np.uint64)
+        self._slots[0] = 1  # belongs elsewhere, so that the hash 0 is not taken for known
+
+    def are_known(self, hashes: NDArray[np.uint64]) -> NDArray[np.bool_]:
+        known: NDArray[np.bool_] = self._slots[hashes & self._mask] == hashes
+        return known
+
+    def add(self, hashes: NDArray[np.uint64]) -> None:
+        self._slots[hashes & self._mask] = hashes
+
+
+def _absolute(href: str, home: str, folder: str) -> str:
+    """The link with all it takes from its page written out, where that needs no parser; else empty.
+
+    Such a text means the same on every page, so what became of it can be remembered.
+    """
+    if href.startswith(_SCHEMES):
+        return href
+    first = href[:1]
+    if first == "/":
+        # "//host/path", which may also be written "/\host/path", is not on this host.
+        return home + href if href[1:2] not in ("/", "\\", "\t", "\n", "\r") else ""
+    if first <= " " or first in "?#\\" or ":" in href:
+        return ""
+    return folder + href
+
+
+def _why_not_a_url(href: str) -> Reason:
+    if len(href) > MAX_LENGTH:
+        return Reason.NOT_HTTP if _names_another_scheme(href[:64]) else Reason.TOO_LONG
+    return Reason.NOT_HTTP if _names_another_scheme(href) else Reason.NOT_A_URL
+
+
+def _names_another_scheme(href: str) -> bool:
+    match = _SCHEME.match(href.lstrip())
+    return match is not None and match[0].lower() not in ("http:", "https:")

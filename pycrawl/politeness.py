@@ -1,0 +1,67 @@
+"""When may this host be hit again: pure functions of what happened and the rules.
+
+The gap counts from the end of the last fetch. A host that fails gets twice as long after each failure in a row; one
+that keeps failing is parked, so that a crawl can end although a host may come back tomorrow.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+
+from pycrawl.config import Config
+
+_FIRST_BACKOFF = 1.0  # seconds: what doubles when the configured delay is shorter
+_FIRST_PARKING = 600.0  # seconds
+_LONGEST_PARKING = 86_400.0  # seconds
+_MOST_DOUBLINGS = 20
+_FAILURES_UNTIL_PARKED = 5  # in a row
+_LONGEST_NUMBER = 12  # digits
+
+
+@dataclass(frozen=True, slots=True)
+class PolitenessRules:
+    delay: float
+    delay_factor: float
+    max_crawl_delay: float
+    max_backoff: float
+
+    @classmethod
+    def of(cls, config: Config) -> PolitenessRules:
+        section = config.politeness
+        return cls(
+            delay=section.delay,
+            delay_factor=section.delay_factor,
+            max_crawl_delay=section.max_crawl_delay,
+            max_backoff=section.max_backoff,
+        )
+
+
+def gap(rules: PolitenessRules, crawl_delay: float, fetch_seconds: float, failures: int, retry_after: float) -> float:
+    """Seconds from the end of a fetch to the next one on the host, `failures` in a row included."""
+    polite = max(rules.delay, min(crawl_delay, rules.max_crawl_delay), rules.delay_factor * fetch_seconds)
+    if failures:
+        doubled = max(polite, _FIRST_BACKOFF) * 2.0 ** min(failures - 1, _MOST_DOUBLINGS)
+        polite = max(polite, min(doubled, rules.max_backoff))
+    return max(polite, min(retry_after, rules.max_backoff))
+
+
+def is_parked(failures: int) -> bool:
+    return failures >= _FAILURES_UNTIL_PARKED
+
+
+def parking(failures: int) -> float:
+    """Seconds that a host which failed so many times in a row is left alone."""
+    doublings = min(max(failures - _FAILURES_UNTIL_PARKED, 0), _MOST_DOUBLINGS)
+    return min(_FIRST_PARKING * 2.0**doublings, _LONGEST_PARKING)
+
+
+def retry_after_seconds(value: str, now: float) -> float:
+    """The wait that a Retry-After header asks for, in seconds or as an HTTP date; 0 when it makes no sense."""
+    value = value.strip()
+    if value.isascii() and value.isdigit():
+        return float(value[:_LONGEST_NUMBER])
+    try:
+        return max(0.0, parsedate_to_datetime(value).timestamp() - now)
+    except (ValueError, TypeError, OverflowError, IndexError):
+        return 0.0

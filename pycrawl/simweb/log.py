@@ -1,0 +1,66 @@
+"""The request log: what each client asked for and when, written by the server, read by tests."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+LINES_IN_MEMORY = 20_000
+ABORTED = 0  # the status of a request whose client left before the answer was sent
+
+
+@dataclass(frozen=True, slots=True)
+class LogEntry:
+    """One request. Times are seconds of the monotonic clock, which all processes of one machine share."""
+
+    started: float  # when the server learnt of the whole request
+    ended: float  # when the kernel had taken the answer's last byte
+    address: str  # of the host
+    method: str
+    path: str  # with its query, as it was sent
+    status: int
+    connection: int  # no two connections have the same number
+    user_agent: str
+
+    @property
+    def is_robots(self) -> bool:
+        return self.path == "/robots.txt"
+
+
+class LogWriter:
+    """Keeps entries in memory until it is asked to write them: an entry costs the server an append."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = path.open("wb")
+        self._entries: list[LogEntry] = []
+
+    def add(self, entry: LogEntry) -> None:
+        self._entries.append(entry)
+        if len(self._entries) >= LINES_IN_MEMORY:
+            self.flush()
+
+    def flush(self) -> None:
+        lines = [json.dumps([getattr(entry, name) for name in LogEntry.__slots__]) + "\n" for entry in self._entries]
+        self._file.write("".join(lines).encode("ascii"))
+        self._file.flush()
+        self._entries.clear()
+
+    def clear(self) -> None:
+        self._entries.clear()
+        self._file.seek(0)
+        self._file.truncate()
+
+
+def worker_log(path: Path, worker: int) -> Path:
+    """The file of one worker process beside the name that was given for all."""
+    return path.with_name(f"{path.name}.{worker}")
+
+
+def read_log(path: Path, workers: int) -> list[LogEntry]:
+    """All requests that were flushed, in the order in which they came."""
+    entries: list[LogEntry] = []
+    for worker in range(workers):
+        with worker_log(path, worker).open(encoding="ascii") as lines:
+            entries += (LogEntry(*json.loads(line)) for line in lines)
+    return sorted(entries, key=lambda entry: entry.started)

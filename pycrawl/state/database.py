@@ -1,0 +1,148 @@
+"""One SQLite database in WAL mode: opening, migrating, transactions.
+
+Only the coordinator opens it for writing (and `init` and `add`, while they hold the directory's lock); everything that
+only reads opens it read-only and works beside a crawl.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from pycrawl.errors import StateError, StateTooNew, StoppedByLimit
+from pycrawl.state import schema
+
+STATE_NAME = "state.db"
+_CACHE_KIB = 48 * 1024
+_CHECKPOINT_PAGES = 8_000  # 32 MB of WAL: fewer, longer writes to the database file
+_BUSY_SECONDS = 30.0
+
+Row = tuple[Any, ...]
+
+
+class Database:
+    """A connection whose writes gather in one open transaction until `commit`."""
+
+    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
+        self._connection = connection
+        self.path = path
+
+    @classmethod
+    def create(cls, path: Path) -> Database:
+        if path.exists():
+            raise StateError(f"{path}: exists already")
+        return cls._open_writable(path)
+
+    @classmethod
+    def open(cls, path: Path) -> Database:
+        """For writing; an older schema is brought up to date."""
+        _must_exist(path)
+        return cls._open_writable(path)
+
+    @classmethod
+    def open_readonly(cls, path: Path) -> Database:
+        _must_exist(path)
+        with _explained(path):
+            connection = sqlite3.connect(
+                f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None, timeout=_BUSY_SECONDS
+            )
+            version = _check_version(connection, path)
+        if version < schema.VERSION:
+            raise StateError(f"{path}: written by an older pycrawl; the next `pycrawl crawl` brings it up to date")
+        return cls(connection, path)
+
+    @classmethod
+    def _open_writable(cls, path: Path) -> Database:
+        with _explained(path):
+            connection = sqlite3.connect(path, isolation_level=None, timeout=_BUSY_SECONDS, check_same_thread=False)
+            version = _check_version(connection, path)
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = FULL")
+            connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
+            connection.execute("PRAGMA temp_store = MEMORY")
+            connection.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT_PAGES}")
+            for number in range(version, schema.VERSION):
+                connection.executescript(
+                    f"BEGIN IMMEDIATE; {schema.STEPS[number]}; PRAGMA user_version = {number + 1}; COMMIT;"
+                )
+        return cls(connection, path)
+
+    def query(self, sql: str, values: Sequence[object] = ()) -> sqlite3.Cursor:
+        return self._connection.execute(sql, values)
+
+    def write(self, sql: str, values: Sequence[object] = ()) -> sqlite3.Cursor:
+        self._begin()
+        return self._connection.execute(sql, values)
+
+    def write_many(self, sql: str, rows: Iterable[Sequence[object]]) -> None:
+        self._begin()
+        self._connection.executemany(sql, rows)
+
+    def commit(self) -> None:
+        """Make everything written since the last commit durable, all or nothing."""
+        if self._connection.in_transaction:
+            self._connection.execute("COMMIT")
+
+    def rollback(self) -> None:
+        if self._connection.in_transaction:
+            self._connection.execute("ROLLBACK")
+
+    @contextmanager
+    def explained(self) -> Iterator[None]:
+        """Turn SQLite's errors into ours: a full disk is a limit, the rest names the file."""
+        with _explained(self.path):
+            yield
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Several queries that see the same commit."""
+        self._connection.execute("BEGIN")
+        try:
+            yield
+        finally:
+            self._connection.execute("ROLLBACK")
+
+    def close(self) -> None:
+        """Without committing: what was not committed is as if it never happened."""
+        self._connection.close()
+
+    def _begin(self) -> None:
+        if not self._connection.in_transaction:
+            self._connection.execute("BEGIN IMMEDIATE")
+
+
+def _must_exist(path: Path) -> None:
+    if not path.is_file():
+        raise StateError(f"{path}: no such file. Run `pycrawl init` first, or name the crawl's directory with -C.")
+
+
+def _check_version(connection: sqlite3.Connection, path: Path) -> int:
+    version = int(connection.execute("PRAGMA user_version").fetchone()[0])
+    if version > schema.VERSION:
+        raise StateTooNew(
+            f"{path}: written by a newer pycrawl (schema {version}; this one knows {schema.VERSION}). Upgrade pycrawl."
+        )
+    return version
+
+
+_FULL = {sqlite3.SQLITE_FULL}
+_DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+_PRIMARY_CODE = 0xFF  # extended result codes keep the primary one in their low byte
+
+
+@contextmanager
+def _explained(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        code = getattr(error, "sqlite_errorcode", 0) & _PRIMARY_CODE
+        if code in _FULL:
+            raise StoppedByLimit(
+                f"{path}: the disk is full. Everything committed is safe; make room and go on."
+            ) from error
+        if code in _DAMAGED:
+            raise StateError(f"{path}: the database is damaged ({error}). Put back a copy, or start anew.") from error
+        raise StateError(f"{path}: {error}") from error

@@ -1,0 +1,154 @@
+"""Documents, visits and compound files: what was fetched, and where it lies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from pycrawl.state.database import Database
+
+_SIGN = 1 << 63
+_WRAP = 1 << 64
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One stored answer of one URL at one time."""
+
+    id: int
+    url_id: int
+    url_hash: int
+    fetched_at: float
+    file_id: int
+    offset: int
+    length: int
+    number: int
+    body_length: int
+    digest: bytes
+    content_type: str
+    escapes: bytes
+    truncated: bool
+    duplicate_of: int  # the document whose record this one shares; 0: it has its own
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """The last visit of a URL."""
+
+    url_id: int
+    outcome: str
+    status: int
+    visited_at: float
+    tries: int
+    detail: str = ""
+    etag: str = ""
+    last_modified: str = ""
+    digest: bytes = b""
+    document_id: int = 0
+
+
+def signed(url_hash: int) -> int:
+    """A 64-bit hash as SQLite holds it."""
+    return url_hash - _WRAP if url_hash >= _SIGN else url_hash
+
+
+def next_document_id(database: Database) -> int:
+    return 1 + int(database.query("SELECT coalesce(max(id), 0) FROM documents").fetchone()[0])
+
+
+def save_documents(database: Database, documents: Iterable[Document]) -> None:
+    database.write_many(
+        "INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            (
+                one.id,
+                one.url_id,
+                signed(one.url_hash),
+                one.fetched_at,
+                one.file_id,
+                one.offset,
+                one.length,
+                one.number,
+                one.body_length,
+                one.digest,
+                one.content_type,
+                one.escapes,
+                one.truncated,
+                one.duplicate_of,
+            )
+            for one in documents
+        ),
+    )
+
+
+def save_visits(database: Database, visits: Iterable[Visit]) -> None:
+    database.write_many(
+        "INSERT OR REPLACE INTO visits VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)",
+        (
+            (
+                one.url_id,
+                one.outcome,
+                one.status,
+                one.visited_at,
+                one.tries,
+                one.detail,
+                one.etag,
+                one.last_modified,
+                one.digest,
+                one.document_id,
+            )
+            for one in visits
+        ),
+    )
+
+
+def visit_of(database: Database, url_id: int) -> Visit | None:
+    row = database.query(
+        "SELECT url_id, outcome, status, visited_at, tries, detail, etag, last_modified, digest, document_id"
+        " FROM visits WHERE url_id = ?",
+        (url_id,),
+    ).fetchone()
+    return Visit(*row) if row else None
+
+
+def document(database: Database, document_id: int) -> Document:
+    return Document(*database.query("SELECT * FROM documents WHERE id = ?", (document_id,)).fetchone())
+
+
+def newest_document(database: Database, url_hash: int, at: float | None = None) -> Document | None:
+    """The document of a URL that was current at a time; without one, the newest."""
+    row = database.query(
+        "SELECT * FROM documents WHERE url_hash = ? AND fetched_at <= ? ORDER BY fetched_at DESC, id DESC LIMIT 1",
+        (signed(url_hash), at if at is not None else float("inf")),
+    ).fetchone()
+    return Document(*row) if row else None
+
+
+def documents_in_order(database: Database) -> Iterator[Document]:
+    """All documents that have a record of their own, as the records lie in the files."""
+    rows = database.query("SELECT * FROM documents WHERE duplicate_of = 0 ORDER BY id")
+    return (Document(*row) for row in rows)
+
+
+def save_files(database: Database, files: Iterable[tuple[int, str, int, int]]) -> None:
+    database.write_many("INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?)", files)
+
+
+def files(database: Database) -> list[tuple[int, str, int, int]]:
+    """(id, name, committed length, records) of every compound file."""
+    return database.query("SELECT id, name, length, records FROM files ORDER BY id").fetchall()
+
+
+def file_name(database: Database, file_id: int) -> str:
+    return str(database.query("SELECT name FROM files WHERE id = ?", (file_id,)).fetchone()[0])
+
+
+def last_visits(database: Database, outcomes: list[str], most: int) -> list[tuple[str, Visit]]:
+    """The newest visits that ended so, with their URLs."""
+    rows = database.query(
+        "SELECT urls.url, url_id, outcome, status, visited_at, tries, detail, etag, last_modified, digest, document_id"
+        f" FROM visits JOIN urls ON urls.id = visits.url_id WHERE outcome IN ({', '.join('?' * len(outcomes))})"
+        " ORDER BY visited_at DESC LIMIT ?",
+        (*outcomes, most),
+    )
+    return [(row[0], Visit(*row[1:])) for row in rows]

@@ -1,0 +1,123 @@
+"""Hosts and their robots.txt."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from pycrawl.model import RobotsFile
+from pycrawl.state.database import Database
+
+_CACHED_IDS = 200_000
+_CACHED_HOSTS = 50_000
+_COLUMNS = "id, key, is_seed, pages, failures, ready_at, crawl_delay, address"
+
+
+@dataclass(slots=True)
+class Host:
+    """What is known of a host; whoever changes it calls `Hosts.touch`."""
+
+    id: int
+    key: str
+    is_seed: bool = False
+    pages: int = 0  # fetched with a 2xx answer
+    failures: int = 0  # in a row
+    ready_at: float = 0.0  # not to be hit before, seconds since the epoch
+    crawl_delay: float = 0.0  # from robots.txt, seconds
+    address: str = ""  # last one dialled
+
+
+class Hosts:
+    """The hosts table behind two bounded caches (key → id, id → host)."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._ids: OrderedDict[str, int] = OrderedDict()
+        self._hosts: OrderedDict[int, Host] = OrderedDict()
+        self._dirty: dict[int, Host] = {}
+        self._new: list[tuple[int, str]] = []
+        self._next_id = 1 + int(database.query("SELECT coalesce(max(id), 0) FROM hosts").fetchone()[0])
+
+    def __len__(self) -> int:
+        return self._next_id - 1
+
+    def id_of(self, key: str) -> int:
+        """The id of a host, which is entered if it is new."""
+        host_id = self._ids.get(key)
+        return host_id if host_id is not None else self._find_or_enter(key)
+
+    def _find_or_enter(self, key: str) -> int:
+        row = self._database.query("SELECT id FROM hosts WHERE key = ?", (key,)).fetchone()
+        if row is not None:
+            host_id = int(row[0])
+        else:
+            host_id = self._next_id
+            self._next_id += 1
+            self._new.append((host_id, key))
+        self._ids[key] = host_id
+        if len(self._ids) > _CACHED_IDS:
+            self.flush_new()
+            self._ids.popitem(last=False)
+        return host_id
+
+    def get(self, host_id: int) -> Host:
+        host = self._hosts.get(host_id) or self._dirty.get(host_id)
+        if host is None:
+            self.flush_new()
+            row = self._database.query(f"SELECT {_COLUMNS} FROM hosts WHERE id = ?", (host_id,)).fetchone()
+            host = Host(*row)
+            self._hosts[host_id] = host
+            if len(self._hosts) > _CACHED_HOSTS:
+                self._hosts.popitem(last=False)
+        return host
+
+    def touch(self, host: Host) -> None:
+        self._dirty[host.id] = host
+
+    def mark_seeds(self, host_ids: Iterable[int]) -> None:
+        for host_id in host_ids:
+            host = self.get(host_id)
+            if not host.is_seed:
+                host.is_seed = True
+                self.touch(host)
+
+    def flush_new(self) -> None:
+        self._database.write_many("INSERT INTO hosts (id, key) VALUES (?, ?)", self._new)
+        self._new.clear()
+
+    def flush(self) -> None:
+        self.flush_new()
+        self._database.write_many(
+            "UPDATE hosts SET is_seed = ?, pages = ?, failures = ?, ready_at = ?, crawl_delay = ?, address = ?"
+            " WHERE id = ?",
+            (
+                (host.is_seed, host.pages, host.failures, host.ready_at, host.crawl_delay, host.address, host.id)
+                for host in self._dirty.values()
+            ),
+        )
+        self._dirty.clear()
+
+
+def find_host(database: Database, key: str) -> Host | None:
+    row = database.query(f"SELECT {_COLUMNS} FROM hosts WHERE key = ?", (key,)).fetchone()
+    return Host(*row) if row else None
+
+
+def hosts_by_pages(database: Database, most: int) -> list[Host]:
+    rows = database.query(f"SELECT {_COLUMNS} FROM hosts ORDER BY pages DESC, id LIMIT ?", (most,))
+    return [Host(*row) for row in rows]
+
+
+def save_robots(database: Database, origin: str, file: RobotsFile) -> None:
+    database.write(
+        "INSERT OR REPLACE INTO robots VALUES (?, ?, ?, ?, ?)",
+        (origin, file.status, file.body, file.fetched_at, file.expires_at),
+    )
+
+
+def robots_of(database: Database, origin: str) -> RobotsFile | None:
+    row = database.query(
+        "SELECT status, body, fetched_at, expires_at FROM robots WHERE origin = ?", (origin,)
+    ).fetchone()
+    return RobotsFile(*row) if row else None

@@ -1,0 +1,62 @@
+"""Facts about the crawl itself, and its runs."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+
+from pycrawl.errors import StateError
+from pycrawl.state.database import Database
+
+
+def write_first(database: Database, now: float) -> None:
+    """What `init` fixes for good: the secret that URL hashes are seeded with, and when the crawl was made."""
+    # SQLite's integers are signed: 63 bits stay readable as they are.
+    facts = (("hash_seed", secrets.randbits(63)), ("created_at", now))
+    database.write_many("INSERT INTO meta VALUES (?, ?)", facts)
+
+
+def hash_seed(database: Database) -> int:
+    return int(_fact(database, "hash_seed"))
+
+
+def created_at(database: Database) -> float:
+    return _fact(database, "created_at")
+
+
+def _fact(database: Database, key: str) -> float:
+    row = database.query("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+    if row is None:
+        raise StateError(f"{database.path}: holds no crawl (meta.{key} is missing)")
+    return row[0]  # type: ignore[no-any-return]  # written by write_first
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    started_at: float
+    ended_at: float | None
+    pid: int
+    pages: int
+    updated_at: float
+    ended_by: str
+
+
+def start_run(database: Database, now: float, pid: int) -> int:
+    cursor = database.write("INSERT INTO runs (started_at, pid, updated_at) VALUES (?, ?, ?)", (now, pid, now))
+    assert cursor.lastrowid is not None
+    return cursor.lastrowid
+
+
+def update_run(database: Database, run: int, pages: int, now: float) -> None:
+    database.write("UPDATE runs SET pages = ?, updated_at = ? WHERE id = ?", (pages, now, run))
+
+
+def end_run(database: Database, run: int, now: float, ended_by: str) -> None:
+    database.write("UPDATE runs SET ended_at = ?, ended_by = ? WHERE id = ?", (now, ended_by, run))
+
+
+def last_run(database: Database) -> Run | None:
+    row = database.query(
+        "SELECT started_at, ended_at, pid, pages, updated_at, ended_by FROM runs ORDER BY id DESC LIMIT 1"
+    ).fetchone()
+    return Run(*row) if row else None

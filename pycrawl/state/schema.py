@@ -1,0 +1,85 @@
+"""The tables of `state.db`: who fills each, who empties it, what is true of it at all times.
+
+A released step is never changed; a change of the schema is a new step at the end of `STEPS`.
+"""
+
+from __future__ import annotations
+
+_FIRST_RELEASE = """
+-- Facts about the crawl itself (the hash seed, when it was made). Filled once by `init`.
+CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
+
+-- Totals over all runs. Every group commit adds its part, so they agree with the tables at every commit.
+CREATE TABLE counters (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
+
+-- One row for each `pycrawl crawl`. `ended_at` is null while it runs, and stays so if it is killed.
+CREATE TABLE runs (
+    id INTEGER PRIMARY KEY, started_at REAL NOT NULL, ended_at REAL, pid INTEGER NOT NULL,
+    pages INTEGER NOT NULL DEFAULT 0, updated_at REAL NOT NULL, ended_by TEXT NOT NULL DEFAULT ''
+);
+
+-- Every host met. `ready_at`: not to be hit before (seconds since the epoch). `failures`: in a row.
+CREATE TABLE hosts (
+    id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, is_seed INTEGER NOT NULL DEFAULT 0,
+    pages INTEGER NOT NULL DEFAULT 0, failures INTEGER NOT NULL DEFAULT 0,
+    ready_at REAL NOT NULL DEFAULT 0, crawl_delay REAL NOT NULL DEFAULT 0, address TEXT NOT NULL DEFAULT ''
+);
+
+-- robots.txt as answered, by origin ("https://example.com"). Status 0: no answer.
+CREATE TABLE robots (
+    origin TEXT PRIMARY KEY, status INTEGER NOT NULL, body BLOB NOT NULL,
+    fetched_at REAL NOT NULL, expires_at REAL NOT NULL
+) WITHOUT ROWID;
+
+-- Every URL that passed filter and URL-seen, once, in the order of discovery. Rows are never changed or removed.
+CREATE TABLE urls (
+    id INTEGER PRIMARY KEY, url TEXT NOT NULL, host_id INTEGER NOT NULL, depth INTEGER NOT NULL,
+    hops INTEGER NOT NULL, via INTEGER NOT NULL, parent_id INTEGER NOT NULL, found_at REAL NOT NULL
+);
+
+-- The hashes of `urls`, in chunks of CHUNK ids: what URL-seen reads at the start. An incomplete chunk is not here.
+CREATE TABLE url_hashes (first_id INTEGER PRIMARY KEY, hashes BLOB NOT NULL);
+
+-- In-links seen so far (one byte a URL, up to 255), in chunks too. Best effort: written now and then, and at the end.
+CREATE TABLE url_inlinks (first_id INTEGER PRIMARY KEY, counts BLOB NOT NULL);
+
+-- Mercator's front queues, in the order of discovery within a priority. Filled by the sieve and by --recrawl, emptied
+-- by the pull into a back queue. A URL to be fetched stands in `front` or in `back`, in one of them, once.
+CREATE TABLE front (
+    priority INTEGER NOT NULL, url_id INTEGER NOT NULL, host_id INTEGER NOT NULL, revisit INTEGER NOT NULL,
+    PRIMARY KEY (priority, url_id)
+) WITHOUT ROWID;
+
+-- Mercator's back queues: first in, first out within a host; also the host-to-back-queue table, as the hosts that stand
+-- here are those that have one. The heap's key is `hosts.ready_at`. Filled by the pull from `front`. A URL leaves when
+-- its visit is committed; so a lease needs no row, and whatever was in flight when the power went is still queued.
+CREATE TABLE back (
+    host_id INTEGER NOT NULL, seq INTEGER NOT NULL, url_id INTEGER NOT NULL, tries INTEGER NOT NULL,
+    revisit INTEGER NOT NULL, PRIMARY KEY (host_id, seq)
+) WITHOUT ROWID;
+
+-- The last visit of every URL that was tried to the end. `requeued`: --recrawl has put it back into `front` since.
+CREATE TABLE visits (
+    url_id INTEGER PRIMARY KEY, outcome TEXT NOT NULL, status INTEGER NOT NULL, visited_at REAL NOT NULL,
+    tries INTEGER NOT NULL, detail TEXT NOT NULL, etag TEXT NOT NULL, last_modified TEXT NOT NULL,
+    digest BLOB NOT NULL, document_id INTEGER NOT NULL, requeued INTEGER NOT NULL DEFAULT 0
+);
+
+-- (URL, time) → record. Append only. A copy of a stored page points to the same record, with `duplicate_of` set.
+CREATE TABLE documents (
+    id INTEGER PRIMARY KEY, url_id INTEGER NOT NULL, url_hash INTEGER NOT NULL, fetched_at REAL NOT NULL,
+    file_id INTEGER NOT NULL, offset INTEGER NOT NULL, length INTEGER NOT NULL, number INTEGER NOT NULL,
+    body_length INTEGER NOT NULL, digest BLOB NOT NULL, content_type TEXT NOT NULL, escapes BLOB NOT NULL,
+    truncated INTEGER NOT NULL, duplicate_of INTEGER NOT NULL
+);
+CREATE INDEX documents_by_url ON documents (url_hash, fetched_at);
+
+-- The fingerprint table: the digest of every stored body → the document that holds it.
+CREATE TABLE fingerprints (digest BLOB PRIMARY KEY, document_id INTEGER NOT NULL) WITHOUT ROWID;
+
+-- The compound files: bytes and records that count. What a file has beyond `length` was never committed.
+CREATE TABLE files (id INTEGER PRIMARY KEY, name TEXT NOT NULL, length INTEGER NOT NULL, records INTEGER NOT NULL);
+"""
+
+STEPS: tuple[str, ...] = (_FIRST_RELEASE,)
+VERSION = len(STEPS)

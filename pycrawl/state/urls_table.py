@@ -1,0 +1,46 @@
+"""The table of known URLs and the queues, for readers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pycrawl.model import Via
+from pycrawl.state.database import Database
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """How one URL was found."""
+
+    url: str
+    via: str
+    depth: int
+    found_at: float
+
+
+def discovery_chain(database: Database, url_id: int, most: int) -> list[Step]:
+    """How a URL was found, then how the page was found that it was found on, and so on up to a seed."""
+    chain: list[Step] = []
+    while url_id and len(chain) < most:
+        url, via, depth, found_at, parent_id = database.query(
+            "SELECT url, via, depth, found_at, parent_id FROM urls WHERE id = ?", (url_id,)
+        ).fetchone()
+        chain.append(Step(url, Via(via).name.lower(), depth, found_at))
+        url_id = parent_id
+    return chain
+
+
+def place_in_queue(database: Database, url_id: int) -> str | None:
+    """Where a URL waits, in words; None if it does not."""
+    row = database.query("SELECT host_id FROM urls WHERE id = ?", (url_id,)).fetchone()
+    waiting = database.query(
+        "SELECT (SELECT count(*) FROM back AS before WHERE before.host_id = back.host_id AND before.seq < back.seq)"
+        " FROM back WHERE host_id = ? AND url_id = ?",
+        (row[0], url_id),
+    ).fetchone()
+    if waiting is not None:
+        return f"its host's back queue, behind {waiting[0]:,} others"
+    front = database.query(
+        "SELECT priority FROM front WHERE priority IN (1, 2, 3, 4, 5, 6, 7, 8) AND url_id = ?", (url_id,)
+    ).fetchone()
+    return f"front queue {front[0]}" if front else None

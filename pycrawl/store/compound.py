@@ -1,0 +1,273 @@
+"""Compound files: `WTX001/B01.gz` … `B50.gz`, `WTX002/B01.gz` …, each a row of whole records.
+
+Files are numbered from 1 through all directories (`file_id`), and records from 1 in each file.
+"""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from pycrawl import trecweb
+from pycrawl.errors import PycrawlError, StoppedByLimit, StoreError
+
+FILES_PER_DIRECTORY = 50
+WRITE_BUFFER_BYTES = 1 << 20
+MAX_UNSYNCED_FILES = 16  # finished files kept open for the next sync; only a tiny file_size makes more
+
+_NAME = re.compile(r"WTX([0-9]{3,})/B([0-9]{2})(?:\.gz)?")
+_FULL = {
+    errno.ENOSPC: "the disk is full",
+    errno.EDQUOT: "the disk quota is used up",
+    errno.EFBIG: "the file is too big",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class CompoundFile:
+    """A compound file as the database knows it: what lies beyond `length` bytes does not count."""
+
+    file_id: int
+    name: str  # below the collection's directory: "WTX001/B01.gz"
+    length: int
+    records: int
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """Where a record lies: `length` bytes from `offset` are its gzip members, or its text in a plain file."""
+
+    file_id: int
+    offset: int
+    length: int
+    docno: str
+
+
+def file_name(file_id: int, compress: bool) -> str:
+    """The name of a compound file below the collection's directory."""
+    directory, file = _directory_and_file(file_id)
+    return f"WTX{directory:03d}/B{file:02d}{'.gz' if compress else ''}"
+
+
+def is_compound_name(name: str) -> bool:
+    """Whether the store could have given a file this name."""
+    match = _NAME.fullmatch(name)
+    if not match or not 1 <= int(match[2]) <= FILES_PER_DIRECTORY or int(match[1]) == 0:
+        return False
+    file_id = (int(match[1]) - 1) * FILES_PER_DIRECTORY + int(match[2])
+    return file_name(file_id, name.endswith(".gz")) == name
+
+
+def _directory_and_file(file_id: int) -> tuple[int, int]:
+    directory, file = divmod(file_id - 1, FILES_PER_DIRECTORY)
+    return directory + 1, file + 1
+
+
+def failure(error: OSError, path: Path) -> PycrawlError:
+    """What the user hears of an error of the file system."""
+    if error.errno in _FULL:
+        return StoppedByLimit(f"{path}: {_FULL[error.errno]}; what was committed is safe")
+    return StoreError(f"{path}: {error.strerror or error}")
+
+
+def fsync_directory(path: Path) -> None:
+    """Make the names in a directory durable."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def _failing(path: Path, on_failure: Callable[[PycrawlError], None]) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        failed = failure(error, path)
+        on_failure(failed)
+        raise failed from error
+
+
+class PendingSync:
+    """The second half of a sync: `run` once, on any thread, while the writer goes on appending.
+
+    `files` are the lengths and counts to commit after `run` has returned, and never if it raised: the kernel may have
+    dropped what it could not write, so the writer refuses further work too.
+    """
+
+    def __init__(
+        self,
+        files: tuple[CompoundFile, ...],
+        handles: list[tuple[Path, io.FileIO]],
+        directories: list[Path],
+        on_failure: Callable[[PycrawlError], None],
+    ) -> None:
+        self.files = files
+        self._handles = handles  # this sync's own: the writer neither uses nor closes them
+        self._directories = directories
+        self._on_failure = on_failure
+
+    def run(self) -> None:
+        """Return when all that was appended before `begin_sync` is on the disk, under durable names."""
+        try:
+            for path, handle in self._handles:
+                with _failing(path, self._on_failure):
+                    os.fsync(handle.fileno())
+            for path in self._directories:
+                with _failing(path, self._on_failure):
+                    fsync_directory(path)
+        finally:
+            for _, handle in self._handles:
+                handle.close()
+
+
+class _OpenFile:
+    """The compound file that is being written; `length` counts the buffer too."""
+
+    def __init__(self, path: Path, handle: io.FileIO, file: CompoundFile) -> None:
+        self.path = path
+        self.handle = handle
+        self.file_id = file.file_id
+        self.name = file.name
+        self.length = file.length
+        self.records = file.records
+        self.docno_prefix = trecweb.docno(*_directory_and_file(file.file_id), 0).removesuffix("0")
+        self.buffer = bytearray()  # filled by append, emptied by flush
+        self.synced_records = file.records  # when the last sync began
+
+    def flush(self) -> None:
+        rest = memoryview(self.buffer)
+        while rest:
+            rest = rest[self.handle.write(rest) :]
+        self.buffer = bytearray()
+
+    def value(self) -> CompoundFile:
+        return CompoundFile(self.file_id, self.name, self.length, self.records)
+
+
+class CompoundWriter:
+    """Appends records to the last compound file, and turns to the next one when that has reached `file_size` bytes.
+
+    All methods belong to one thread; only the `PendingSync` that `begin_sync` returns may run on another. A record is
+    safe once that has run and its `files` are committed. After a failure every call raises it again, and what was
+    not committed is for `recover` to cut off.
+
+    `last` is the last file that the database knows; `recover` has run before.
+    """
+
+    def __init__(self, root: Path, file_size: int, compress: bool, last: CompoundFile | None) -> None:
+        self._root = root
+        self._file_size = file_size
+        self._compress = compress
+        self._last = last or CompoundFile(0, "", 0, 0)  # the file before the current one
+        self._current: _OpenFile | None = None  # opened by the first record
+        self._finished: list[tuple[CompoundFile, Path, io.FileIO]] = []  # since the last sync began
+        self._synced_early: list[CompoundFile] = []  # finished likewise, but on the disk already
+        self._new_names: dict[Path, None] = {}  # directories, parents last, in which a name may not be durable yet
+        self._failure: PycrawlError | None = None
+
+    def append(self, record: bytes) -> Location:
+        """Put the record (from `<DOCHDR>` on, compressed if the store is) behind the others, under its new number."""
+        if self._failure:
+            raise self._failure
+        file = self._current
+        if file is None or file.length >= self._file_size:
+            file = self._turn_to_next()
+        file.records += 1
+        docno = f"{file.docno_prefix}{file.records}"
+        head = trecweb.head(docno)
+        if self._compress:
+            head = trecweb.pack_stored(head)
+        location = Location(file.file_id, file.length, len(head) + len(record), docno)
+        file.buffer += head
+        file.buffer += record
+        file.length += location.length
+        if len(file.buffer) >= WRITE_BUFFER_BYTES:
+            self._flush(file)
+        return location
+
+    def begin_sync(self) -> PendingSync:
+        """Hand everything appended so far to the kernel, and return what makes it durable."""
+        if self._failure:
+            raise self._failure
+        files = [*self._synced_early, *(file for file, _, _ in self._finished)]
+        handles = [(path, handle) for _, path, handle in self._finished]
+        current = self._current
+        if current and current.records > current.synced_records:
+            self._flush(current)
+            with _failing(current.path, self._fail):
+                handles.append((current.path, io.FileIO(os.dup(current.handle.fileno()), "wb")))
+            files.append(current.value())
+            current.synced_records = current.records
+        pending = PendingSync(tuple(files), handles, list(self._new_names), self._fail)
+        self._finished, self._synced_early, self._new_names = [], [], {}
+        return pending
+
+    def sync(self) -> tuple[CompoundFile, ...]:
+        """Both halves of a sync at once: the lengths and counts to commit."""
+        pending = self.begin_sync()
+        pending.run()
+        return pending.files
+
+    def close(self) -> None:
+        """Let go of the files. What no sync has covered is dropped."""
+        for _, _, handle in self._finished:
+            handle.close()
+        if self._current:
+            self._current.handle.close()
+        self._finished, self._current = [], None
+
+    def _turn_to_next(self) -> _OpenFile:
+        if self._current:
+            self._finish(self._current)
+        elif self._last.length < self._file_size and self._last.name == file_name(self._last.file_id, self._compress):
+            self._current = self._reopen(self._last)
+            return self._current
+        self._current = self._create(self._last.file_id + 1)
+        return self._current
+
+    def _finish(self, file: _OpenFile) -> None:
+        self._flush(file)
+        self._current = None
+        self._last = file.value()
+        if file.records == file.synced_records:
+            file.handle.close()
+        elif len(self._finished) < MAX_UNSYNCED_FILES:
+            self._finished.append((self._last, file.path, file.handle))
+        else:
+            with _failing(file.path, self._fail), file.handle:
+                os.fsync(file.handle.fileno())
+            self._synced_early.append(self._last)
+
+    def _create(self, file_id: int) -> _OpenFile:
+        name = file_name(file_id, self._compress)
+        path = self._root / name
+        with _failing(path, self._fail):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            handle = io.FileIO(path, "xb")
+        self._new_names |= dict.fromkeys((path.parent, self._root, self._root.parent))
+        return _OpenFile(path, handle, CompoundFile(file_id, name, 0, 0))
+
+    def _reopen(self, last: CompoundFile) -> _OpenFile:
+        path = self._root / last.name
+        with _failing(path, self._fail):
+            handle = io.FileIO(os.open(path, os.O_WRONLY | os.O_APPEND), "ab")
+            found = os.fstat(handle.fileno()).st_size
+        if found != last.length:
+            handle.close()
+            raise StoreError(f"{path}: expected {last.length} bytes, found {found}")
+        return _OpenFile(path, handle, last)
+
+    def _flush(self, file: _OpenFile) -> None:
+        with _failing(file.path, self._fail):
+            file.flush()
+
+    def _fail(self, failed: PycrawlError) -> None:
+        self._failure = failed

@@ -1,0 +1,152 @@
+"""Records out of compound files: one by its place, or all of a file in order."""
+
+from __future__ import annotations
+
+import io
+import os
+from collections import OrderedDict
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO
+
+from isal import isal_zlib
+
+from pycrawl import trecweb
+from pycrawl.errors import StoreError
+from pycrawl.store.compound import failure
+
+MAX_OPEN_FILES = 64
+CHUNK_BYTES = 1 << 16
+
+Scanned = tuple[int, int, bytes]  # offset and length in the file, content
+
+
+class RecordReader:
+    """Reads beside the writer; the places come from the database, so that only committed bytes are read."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._open: OrderedDict[str, BinaryIO] = OrderedDict()  # the least recently used first
+
+    def __enter__(self) -> RecordReader:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def read(self, file_name: str, offset: int, length: int) -> bytes:
+        """The plain record that takes `length` bytes from `offset` on."""
+        path = self._root / file_name
+        try:
+            data = os.pread(self._file(file_name).fileno(), length, offset)
+        except OSError as error:
+            raise failure(error, path) from error
+        if len(data) != length:
+            raise StoreError(f"{path}: expected {length} bytes from {offset} on, found {len(data)}")
+        try:
+            return trecweb.unpack(data) if file_name.endswith(".gz") else data
+        except StoreError as error:
+            raise StoreError(f"{path}, byte {offset}: {error}") from error
+
+    def records(self, file_name: str, length: int) -> Iterator[Scanned]:
+        """Each record in the first `length` bytes: its offset and length there, and its plain text.
+
+        Holds one record and one chunk at a time.
+        """
+        path = self._root / file_name
+        scan = _gzip_records if file_name.endswith(".gz") else _plain_records
+        try:
+            with path.open("rb", buffering=0) as file:
+                yield from scan(path, _chunks(file, path, length))
+        except OSError as error:
+            raise failure(error, path) from error
+
+    def close(self) -> None:
+        """Let go of the files."""
+        while self._open:
+            self._open.popitem()[1].close()
+
+    def _file(self, name: str) -> BinaryIO:
+        file = self._open.get(name)
+        if file is None:
+            file = self._open[name] = (self._root / name).open("rb")
+            if len(self._open) > MAX_OPEN_FILES:
+                self._open.popitem(last=False)[1].close()
+        self._open.move_to_end(name)
+        return file
+
+
+def _chunks(file: io.FileIO, path: Path, length: int) -> Iterator[bytes]:
+    left = length
+    while left:
+        chunk = file.read(min(CHUNK_BYTES, left))
+        if not chunk:
+            raise StoreError(f"{path}: expected {length} bytes, found {length - left}")
+        left -= len(chunk)
+        yield chunk
+
+
+def _gzip_records(path: Path, chunks: Iterator[bytes]) -> Iterator[Scanned]:
+    """A record is as many members as it takes to reach its last line."""
+    parts: list[bytes] = []
+    begin = size = 0
+    tail = b""
+    for offset, length, text in _members(path, chunks):
+        parts.append(text)
+        size += len(text)
+        tail = (tail + text[-len(trecweb.RECORD_END) :])[-len(trecweb.RECORD_END) :]
+        if tail == trecweb.RECORD_END:
+            yield begin, offset + length - begin, b"".join(parts)
+            parts, begin, size, tail = [], offset + length, 0, b""
+        _check_size(path, begin, size)
+    if parts:
+        raise StoreError(f"{path}, byte {begin}: expected </DOC> as the record's last line, found the end of the file")
+
+
+def _members(path: Path, chunks: Iterator[bytes]) -> Iterator[Scanned]:
+    position, data = 0, b""
+    while data := data or next(chunks, b""):
+        begin, size = position, 0
+        parts = []
+        inflate = isal_zlib.decompressobj(trecweb.GZIP)
+        while not inflate.eof:
+            data = data or next(chunks, b"")
+            if not data:
+                raise StoreError(f"{path}, byte {begin}: expected a whole gzip member, found it cut")
+            parts.append(_inflate(path, begin, inflate, data))
+            size += len(parts[-1])
+            _check_size(path, begin, size)
+            position += len(data) - len(inflate.unused_data)
+            data = inflate.unused_data
+        yield begin, position - begin, b"".join(parts)
+
+
+def _inflate(path: Path, begin: int, inflate: isal_zlib.Decompress, data: bytes) -> bytes:
+    try:
+        return inflate.decompress(data)  # deflate makes a thousandfold of a chunk at the most
+    except trecweb.BadStream as error:
+        raise StoreError(f"{path}, byte {begin}: not a gzip member: {error}") from None
+
+
+def _plain_records(path: Path, chunks: Iterator[bytes]) -> Iterator[Scanned]:
+    buffer = bytearray()
+    begin = searched = 0
+    for chunk in chunks:
+        buffer += chunk
+        while (found := buffer.find(trecweb.RECORD_END, searched)) >= 0:
+            length = found + len(trecweb.RECORD_END)
+            yield begin, length, bytes(buffer[:length])
+            del buffer[:length]
+            begin, searched = begin + length, 0
+        searched = max(0, len(buffer) - len(trecweb.RECORD_END))
+        _check_size(path, begin, len(buffer))
+    if buffer:
+        raise StoreError(f"{path}, byte {begin}: expected </DOC> as the record's last line, found the end of the file")
+
+
+def _check_size(path: Path, begin: int, size: int) -> None:
+    if size > trecweb.MAX_RECORD_BYTES:
+        raise StoreError(f"{path}, byte {begin}: expected a record of at most {trecweb.MAX_RECORD_BYTES} bytes")

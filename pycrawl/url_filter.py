@@ -1,0 +1,214 @@
+"""Which URLs belong to the crawl, with a reason for each one turned away."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from enum import StrEnum
+
+from pycrawl.config import CONFIG_NAME, Config
+from pycrawl.errors import ConfigError
+from pycrawl.urls import UrlRules, host_key, normalise
+
+MAX_HOST_LENGTH = 253  # characters; RFC 1035, 2.3.4, less the length bytes. Longer names cannot be resolved.
+
+_AS_WRITTEN = UrlRules()
+_PLAIN_HOST = re.compile(r"(?:[a-z0-9_-]+\.)*[a-z][a-z0-9-]*")
+_DEFAULT_PORTS = (":80", ":443")
+_MEDIA_TYPE = re.compile(r"[a-z0-9!#$&^_.+-]+/(?:\*|[a-z0-9!#$&^_.+-]+)|\*/\*")
+
+
+class Reason(StrEnum):
+    """Why a link is not followed. The value is the word that users see in `stats` and `why`."""
+
+    NOT_A_URL = "not-a-url"
+    NOT_HTTP = "not-http"  # javascript:, mailto:, data: …
+    SCHEME = "scheme"  # http or https, whichever scope.schemes leaves out
+    TOO_LONG = "too-long"
+    HOST_DENIED = "host-denied"
+    HOST_NOT_ALLOWED = "host-not-allowed"
+    PREFIX_DENIED = "prefix-denied"
+    PREFIX_NOT_ALLOWED = "prefix-not-allowed"
+    PATTERN_DENIED = "pattern-denied"
+    PATTERN_NOT_ALLOWED = "pattern-not-allowed"
+    TOO_DEEP = "too-deep"
+    EXTERNAL = "external"
+    HOST_LIMIT = "host-limit"
+    TOO_MANY_LINKS = "too-many-links"
+    NOFOLLOW = "nofollow"
+
+
+class HostList:
+    """Hosts ("example.com": on any port; "example.com:8080": on that one) and domains ("*.example.com")."""
+
+    __slots__ = ("_domains", "_hosts", "_keys")
+
+    def __init__(self, key: str, entries: Iterable[str]) -> None:
+        self._keys: set[str] = set()
+        self._hosts: set[str] = set()
+        self._domains: set[str] = set()
+        for entry in entries:
+            self._add(key, entry)
+
+    def _add(self, key: str, entry: str) -> None:
+        text = entry.strip()
+        domain = text.removeprefix("*").removeprefix(".")
+        is_domain = text.startswith(("*.", "."))
+        host = _normal_host(domain if is_domain else text)
+        if host is None or (is_domain and _port_of(host)):
+            raise ConfigError(
+                f'{CONFIG_NAME}: {key}: expected a host such as "www.example.com", "localhost:8080" or '
+                f'"*.example.com", found {entry!r}'
+            )
+        if is_domain:
+            self._domains.add(host)
+        elif host.endswith(_DEFAULT_PORTS) and _port_of(host):
+            self._keys.add(_without_port(host))
+        elif _port_of(host):
+            self._keys.add(host)
+        else:
+            self._hosts.add(host)
+
+    def __len__(self) -> int:
+        return len(self._keys) + len(self._hosts) + len(self._domains)
+
+    def __contains__(self, key: str) -> bool:
+        """Is the host with this `host_key` meant?"""
+        if key in self._keys:
+            return True
+        host = _without_port(key) if ":" in key else key
+        if host in self._hosts:
+            return True
+        if not self._domains or len(host) > MAX_HOST_LENGTH:
+            return False
+        while host not in self._domains:
+            dot = host.find(".")
+            if dot < 0:
+                return False
+            host = host[dot + 1 :]
+        return True
+
+
+def _port_of(key: str) -> str:
+    return "" if key.endswith("]") else key.partition("]")[2].partition(":")[2] or _plain_port(key)
+
+
+def _plain_port(key: str) -> str:
+    return "" if key.startswith("[") else key.partition(":")[2]
+
+
+def _without_port(key: str) -> str:
+    port = _port_of(key)
+    return key[: -len(port) - 1] if port else key
+
+
+def _normal_host(text: str) -> str | None:
+    """An authority in the form that normalised URLs have it, its port kept even where it is a default."""
+    if _PLAIN_HOST.fullmatch(text) and "xn--" not in text:
+        return text  # lists may have 100,000 entries, nearly all of them such
+    if not text or re.search(r"[\s/?#@\\*]", text):
+        return None
+    port = next((port for port in _DEFAULT_PORTS if text.endswith(port)), "")
+    url = normalise(f"http://{text.removesuffix(port)}/", _AS_WRITTEN)
+    return None if url is None else host_key(url) + port
+
+
+class PrefixList:
+    """Starts of URLs ("https://example.com/docs/") and of paths on any host ("/docs/")."""
+
+    __slots__ = ("_paths", "_urls")
+
+    def __init__(self, key: str, entries: Iterable[str]) -> None:
+        normal = [self._normal(key, entry) for entry in entries]
+        self._urls = tuple(entry for entry in normal if not entry.startswith("/"))
+        self._paths = tuple(entry for entry in normal if entry.startswith("/"))
+
+    @staticmethod
+    def _normal(key: str, entry: str) -> str:
+        text = entry.strip()
+        is_path = text.startswith("/")
+        # The host is completed too: "https://example.com" must not let "https://example.com.evil.test/" in.
+        url = normalise("http://host" + text if is_path else text, _AS_WRITTEN)
+        if url is None or not (is_path or re.match("https?://", text, re.IGNORECASE)):
+            raise ConfigError(
+                f'{CONFIG_NAME}: {key}: expected the start of a URL such as "https://example.com/docs/" or of a path '
+                f'such as "/docs/", found {entry!r}'
+            )
+        return url.removeprefix("http://host") if is_path else url
+
+    def __len__(self) -> int:
+        return len(self._urls) + len(self._paths)
+
+    def __contains__(self, url: str) -> bool:
+        return url.startswith(self._urls) or (bool(self._paths) and url.startswith(self._paths, url.index("/", 8)))
+
+
+class UrlFilter:
+    """The scope of a crawl: `verdict` on normalised URLs, and `wants_type` on Content-Types."""
+
+    def __init__(self, config: Config) -> None:
+        scope = config.scope
+        self._max_length = config.limits.max_url_length
+        self._max_depth = config.crawl.max_depth
+        self._only_start = "" if len(set(scope.schemes)) == 2 else f"{scope.schemes[0]}://"
+        self._allow_hosts = HostList("scope.allow_hosts", scope.allow_hosts)
+        self._deny_hosts = HostList("scope.deny_hosts", scope.deny_hosts)
+        self._allow_prefixes = PrefixList("scope.allow_prefixes", scope.allow_prefixes)
+        self._deny_prefixes = PrefixList("scope.deny_prefixes", scope.deny_prefixes)
+        self._allow_patterns = [re.compile(pattern) for pattern in scope.allow_patterns]
+        self._deny_patterns = [re.compile(pattern) for pattern in scope.deny_patterns]
+        self._takes_all = not (
+            self._only_start
+            or len(self._allow_hosts) + len(self._deny_hosts) + len(self._allow_prefixes) + len(self._deny_prefixes)
+            or self._allow_patterns
+            or self._deny_patterns
+        )
+        self._types = _media_types(scope.content_types)
+
+    def verdict(self, url: str, depth: int) -> Reason | None:
+        """None if the URL is wanted at this many links from a seed, else why not."""
+        return self.scope_verdict(url) or (Reason.TOO_DEEP if self.is_too_deep(depth) else None)
+
+    def is_too_deep(self, depth: int) -> bool:
+        return 0 <= self._max_depth < depth
+
+    def scope_verdict(self, url: str) -> Reason | None:
+        """As `verdict`, at any depth."""
+        if len(url) > self._max_length:
+            return Reason.TOO_LONG
+        return None if self._takes_all else self._listed(url)
+
+    def _listed(self, url: str) -> Reason | None:
+        if not url.startswith(self._only_start):
+            return Reason.SCHEME
+        key = host_key(url)
+        if key in self._deny_hosts:
+            return Reason.HOST_DENIED
+        if self._allow_hosts and key not in self._allow_hosts:
+            return Reason.HOST_NOT_ALLOWED
+        if url in self._deny_prefixes:
+            return Reason.PREFIX_DENIED
+        if self._allow_prefixes and url not in self._allow_prefixes:
+            return Reason.PREFIX_NOT_ALLOWED
+        if any(pattern.search(url) for pattern in self._deny_patterns):
+            return Reason.PATTERN_DENIED
+        if self._allow_patterns and not any(pattern.search(url) for pattern in self._allow_patterns):
+            return Reason.PATTERN_NOT_ALLOWED
+        return None
+
+    def wants_type(self, content_type: str) -> bool:
+        """Is a body with this Content-Type header wanted? One that names no type is, as nothing speaks against it."""
+        media_type = content_type.partition(";")[0].partition(",")[0].strip().lower()
+        major, slash, _ = media_type.partition("/")
+        return not slash or not self._types.isdisjoint((media_type, f"{major}/*", "*/*"))
+
+
+def _media_types(entries: Iterable[str]) -> frozenset[str]:
+    types = frozenset(entry.strip().lower() for entry in entries)
+    for entry in types:
+        if not _MEDIA_TYPE.fullmatch(entry):
+            raise ConfigError(
+                f'{CONFIG_NAME}: scope.content_types: expected a type such as "text/html", "text/*" or "*/*", '
+                f"found {entry!r}"
+            )
+    return types

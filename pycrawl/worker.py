@@ -1,0 +1,181 @@
+"""A fetcher process: one thread, one event loop over the pipes to the coordinator and all connections to servers.
+
+It keeps the robots rules of the hosts that it serves, and sends what it has whenever it would otherwise wait, so that
+results travel singly in a slow crawl and in batches in a fast one.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import os
+import signal
+import time
+from collections import OrderedDict
+from ctypes import c_uint64
+from multiprocessing.connection import Connection
+
+from pycrawl.answer import AnswerReader, result, text_header
+from pycrawl.channel import Receiver, Sender
+from pycrawl.config import Config
+from pycrawl.fetch import open_transport
+from pycrawl.fetch.loop import Loop
+from pycrawl.fetch.transport import Request, Response
+from pycrawl.model import FetchJob, FetchResult, Jobs, Kind, Outcome, Results, RobotsFile
+from pycrawl.robots import MAX_ROBOTS_BYTES, RobotsRules, expiry
+from pycrawl.url_filter import UrlFilter
+from pycrawl.urls import UrlRules, normalise, origin
+
+_SIGN_OF_LIFE_SECONDS = 1.0
+_RULES_KEPT = 20_000  # hosts
+_ROBOTS_REDIRECTS = 5  # RFC 9309, 2.3.1.2
+_REDIRECTS = {301, 302, 303, 307, 308}
+
+
+class CoordinatorGone(Exception):
+    """The pipe to the coordinator is closed: nobody is left to work for."""
+
+
+class Worker:
+    def __init__(self, jobs: Receiver, results: Sender, working_on: c_uint64, config: Config, seed: int) -> None:
+        self._jobs = jobs
+        self._results = results
+        self._working_on = working_on
+        self._config = config
+        self._url_rules = UrlRules.of(config)
+        url_filter = UrlFilter(config)
+        self._reader = AnswerReader(config, url_filter, seed)
+        self._loop = Loop()
+        self._transport = open_transport(config, self._loop, url_filter.wants_type, self._on_response)
+        self._rules: OrderedDict[str, RobotsRules] = OrderedDict()  # by origin
+        self._open: dict[int, FetchJob] = {}  # jobs at the transport, by URL id
+        self._robots_hops: dict[int, int] = {}  # redirects followed so far, by URL id of a robots job
+        self._done: list[FetchResult] = []
+        self._sent_at = 0.0
+        self._stopping = False
+        self._loop.add_reader(jobs.fileno(), self._on_jobs)
+
+    def run(self) -> None:
+        self._send()  # the first sign of life
+        while not (self._stopping and not self._open and not self._results.is_waiting):
+            self._loop.run_once(_SIGN_OF_LIFE_SECONDS)
+            if self._done or time.monotonic() - self._sent_at >= _SIGN_OF_LIFE_SECONDS:
+                self._send()
+        self._transport.close()
+
+    def _on_jobs(self) -> None:
+        try:
+            batches: list[Jobs] = self._jobs.receive()
+        except EOFError:
+            raise CoordinatorGone from None
+        for batch in batches:
+            self._stopping |= batch.stop
+            for job in batch.jobs:
+                self._start(job)
+
+    def _start(self, job: FetchJob) -> None:
+        if job.kind is Kind.PAGE and self._config.politeness.obey_robots:
+            refusal = self._refusal(job)
+            if refusal is not None:
+                self._done.append(_unfetched(job, refusal))
+                return
+        self._open[job.url_id] = job
+        headers = []
+        if job.validators.etag:
+            headers.append(("If-None-Match", job.validators.etag))
+        if job.validators.last_modified:
+            headers.append(("If-Modified-Since", job.validators.last_modified))
+        self._transport.submit(Request(job.url_id, job.url, tuple(headers)))
+
+    def _refusal(self, job: FetchJob) -> Outcome | None:
+        """Why robots.txt keeps us from fetching this page, if it does."""
+        site = origin(job.url)
+        if job.robots is not None:
+            self._keep_rules(site, job.robots)
+        rules = self._rules.get(site)
+        if rules is None:
+            return Outcome.ROBOTS_UNKNOWN
+        self._rules.move_to_end(site)
+        if rules.unreachable:
+            return Outcome.ROBOTS_UNREACHABLE
+        return None if rules.allowed(job.url) else Outcome.ROBOTS_DENIED
+
+    def _keep_rules(self, site: str, file: RobotsFile) -> RobotsRules:
+        rules = RobotsRules.parse(file, self._config.crawl.name)
+        self._rules[site] = rules
+        if len(self._rules) > _RULES_KEPT:
+            self._rules.popitem(last=False)
+        return rules
+
+    def _on_response(self, response: Response) -> None:
+        job = self._open.pop(response.key)
+        self._working_on.value = job.url_id
+        try:
+            if job.kind is Kind.ROBOTS:
+                self._on_robots(job, response)
+            else:
+                self._done.append(self._reader.read(job, response))
+        except Exception as error:  # noqa: BLE001  # one page must not end the process; the outcome names the fault
+            self._done.append(result(job, response, Outcome.INTERNAL_ERROR, detail=f"{type(error).__name__}: {error}"))
+        self._working_on.value = 0
+
+    def _on_robots(self, job: FetchJob, response: Response) -> None:
+        hops = self._robots_hops.pop(job.url_id, 0)
+        if response.outcome is not None:
+            self._done.append(result(job, response, response.outcome))
+            return
+        if response.status in _REDIRECTS and hops < _ROBOTS_REDIRECTS:
+            target = normalise(text_header(response, b"location"), self._url_rules, response.url)
+            if target is not None:
+                self._robots_hops[job.url_id] = hops + 1
+                self._open[job.url_id] = job
+                self._transport.submit(Request(job.url_id, target))
+                return
+        lifetime = expiry(
+            text_header(response, b"cache-control"), response.fetched_at, self._config.politeness.robots_ttl
+        )
+        file = RobotsFile(response.status, response.body[:MAX_ROBOTS_BYTES], response.fetched_at, lifetime)
+        rules = self._keep_rules(origin(job.url), file)
+        if rules.unreachable:
+            self._done.append(result(job, response, Outcome.ROBOTS_UNREACHABLE))
+        else:
+            delay = rules.crawl_delay or 0.0
+            self._done.append(result(job, response, Outcome.FETCHED, robots=file, crawl_delay=delay))
+
+    def _send(self) -> None:
+        cpu = {**self._reader.cpu_seconds, "total": time.process_time()}
+        try:
+            self._results.send(Results(tuple(self._done), cpu))
+        except BrokenPipeError:
+            raise CoordinatorGone from None
+        self._done.clear()
+        self._sent_at = time.monotonic()
+        if self._results.is_waiting:
+            self._loop.add_writer(self._results.fileno(), self._on_writable)
+
+    def _on_writable(self) -> None:
+        try:
+            self._results.flush()
+        except BrokenPipeError:
+            raise CoordinatorGone from None
+        if not self._results.is_waiting:
+            self._loop.remove_writer(self._results.fileno())
+
+
+def _unfetched(job: FetchJob, outcome: Outcome) -> FetchResult:
+    now = time.monotonic()
+    return FetchResult(job.url_id, job.host_id, job.kind, outcome, now, now, time.time())
+
+
+def main(jobs: Connection, results: Connection, working_on: c_uint64, config: Config, seed: int, log_file: str) -> None:
+    """The fetcher process, started by name. It leaves when it is told to, or when the coordinator has gone."""
+    # Ctrl-C reaches the whole terminal group, but when to stop is for the coordinator to say.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    log = os.open(log_file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+    os.dup2(log, 2)  # tracebacks and crashes belong into the log, not over the live view
+    faulthandler.enable()
+    try:
+        Worker(Receiver(jobs), Sender(results), working_on, config, seed).run()
+    except CoordinatorGone:
+        # Nothing to save and nobody to tell; open transfers must not delay the end.
+        os._exit(0)

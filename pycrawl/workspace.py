@@ -1,0 +1,253 @@
+"""State and store of one crawl, opened together and committed together.
+
+The order is what makes it durable: records are appended to the compound files, the files are fsynced, and only then one
+transaction commits documents, fingerprints, visits, links, frontier and host times. On opening, compound files are cut
+back to what was committed.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from types import TracebackType
+
+from pycrawl.config import Config
+from pycrawl.directory import CrawlDirectory
+from pycrawl.frontier.back import BackQueue, Entry
+from pycrawl.frontier.discovered import Discovered
+from pycrawl.frontier.frontier import Frontier
+from pycrawl.model import RobotsFile, StoredBody
+from pycrawl.state import documents, hosts, meta
+from pycrawl.state.content_seen import ContentSeen
+from pycrawl.state.counters import Counters
+from pycrawl.state.database import Database
+from pycrawl.state.documents import Document, Visit
+from pycrawl.state.hosts import Hosts
+from pycrawl.state.url_seen import UrlSeen
+from pycrawl.store.compound import CompoundFile, CompoundWriter, PendingSync
+from pycrawl.store.recovery import recover
+from pycrawl.trecweb import parse_docno
+from pycrawl.url_filter import Reason, UrlFilter
+from pycrawl.urls import UrlRules, from_user, url_hash
+
+_MOST_EXAMPLES = 5
+_LONGEST_EXAMPLE = 100  # characters
+_INLINKS_SECONDS = 30.0  # between two writes of the in-link counts
+
+
+@dataclass(slots=True)
+class Seeded:
+    """What became of lines of seeds. Of those turned away a few are kept to show."""
+
+    new: int = 0
+    known: int = 0
+    refused: Counter[str] = field(default_factory=Counter)  # by reason
+    examples: list[tuple[str, str]] = field(default_factory=list)  # line, reason
+
+    def refuse(self, line: str, reason: str) -> None:
+        self.refused[reason] += 1
+        if len(self.examples) < _MOST_EXAMPLES:
+            self.examples.append((line[:_LONGEST_EXAMPLE], reason))
+
+    def add(self, other: Seeded) -> None:
+        self.new += other.new
+        self.known += other.known
+        self.refused += other.refused
+        self.examples = (self.examples + other.examples)[:_MOST_EXAMPLES]
+
+
+@dataclass(slots=True)
+class Group:
+    """What one commit makes durable, beside the frontier's own changes: filled as results come, written at once."""
+
+    documents: list[Document] = field(default_factory=list)
+    visits: list[Visit] = field(default_factory=list)
+    finished: list[tuple[BackQueue, Entry]] = field(default_factory=list)
+    robots: dict[str, RobotsFile] = field(default_factory=dict)
+    counts: Counter[str] = field(default_factory=Counter)
+
+
+class Workspace:
+    """Open for writing: the caller holds the directory."""
+
+    def __init__(self, directory: CrawlDirectory, config: Config, chance: random.Random | None = None) -> None:
+        self.directory = directory
+        self.config = config
+        self.database = Database.open(directory.state)
+        with self.database.explained():
+            self.seed = meta.hash_seed(self.database)
+            self.counters = Counters(self.database)
+            self.hosts = Hosts(self.database)
+            self.seen = UrlSeen(self.database, self.seed)
+            self.content_seen = ContentSeen(self.database)
+            self.frontier = Frontier(
+                self.database, self.hosts, self.counters, self.seen, config, chance or random.Random()
+            )
+            files = [CompoundFile(*row) for row in documents.files(self.database)]
+            self._next_document = documents.next_document_id(self.database)
+        self.recovery = recover(directory.docs, files)
+        self._writer = CompoundWriter(
+            directory.docs, config.store.file_size, config.store.compress, files[-1] if files else None
+        )
+        self.discovered = Discovered()
+        self.group = Group()
+        self._closed: tuple[Group, PendingSync] | None = None
+        self._inlinks_at = time.monotonic()
+
+    # Documents
+
+    def store(self, url_id: int, url: str, fetched_at: float, body: StoredBody) -> Document:
+        """Append a page to the collection, or point to the record that holds the same bytes."""
+        same = 0 if self.config.content.store_duplicates else self.content_seen.find(body.digest)
+        if same:
+            document = self._copy(same, url_id, url, fetched_at)
+            self.group.counts["duplicates_exact"] += 1
+        else:
+            location = self._writer.append(body.record)
+            document = Document(
+                id=self._next_document,
+                url_id=url_id,
+                url_hash=url_hash(url, self.seed),
+                fetched_at=fetched_at,
+                file_id=location.file_id,
+                offset=location.offset,
+                length=location.length,
+                number=parse_docno(location.docno)[2],
+                body_length=body.body_length,
+                digest=body.digest,
+                content_type=body.content_type,
+                escapes=body.escapes,
+                truncated=body.truncated,
+                duplicate_of=0,
+            )
+            self.content_seen.add(body.digest, document.id)
+            self.group.counts["pages_stored"] += 1
+            self.group.counts["bytes_stored"] += location.length
+        self._next_document += 1
+        self.group.documents.append(document)
+        return document
+
+    def _copy(self, original_id: int, url_id: int, url: str, fetched_at: float) -> Document:
+        original = self._document(original_id)
+        return Document(
+            id=self._next_document,
+            url_id=url_id,
+            url_hash=url_hash(url, self.seed),
+            fetched_at=fetched_at,
+            file_id=original.file_id,
+            offset=original.offset,
+            length=original.length,
+            number=original.number,
+            body_length=original.body_length,
+            digest=original.digest,
+            content_type=original.content_type,
+            escapes=original.escapes,
+            truncated=original.truncated,
+            duplicate_of=original.id,
+        )
+
+    def _document(self, document_id: int) -> Document:
+        unwritten = [self.group] if self._closed is None else [self.group, self._closed[0]]
+        for group in unwritten:
+            if group.documents and group.documents[0].id <= document_id:
+                return group.documents[document_id - group.documents[0].id]
+        return documents.document(self.database, document_id)
+
+    # URLs
+
+    def sieve(self, now: float) -> int:
+        """Send what was discovered to the frontier; the number of new URLs."""
+        if not self.discovered.count:
+            return 0
+        batch, self.discovered = self.discovered, Discovered()
+        added = self.frontier.add(batch, now)
+        for reason, amount in added.filtered.items():
+            self.counters.add(f"filtered:{reason}", amount)
+        return added.new
+
+    def add_seeds(self, lines: Iterable[str], now: float) -> Seeded:
+        """Enter seeds as people write them; empty lines and those that start with "#" are passed over."""
+        rules = UrlRules.of(self.config)
+        url_filter = UrlFilter(self.config)
+        seeded = Seeded()
+        urls = []
+        for line in lines:
+            text = line.strip()
+            if not text or text.startswith("#"):
+                continue
+            url = from_user(text, rules)
+            reason = Reason.NOT_A_URL if url is None else url_filter.verdict(url, 0)
+            if url is None or reason is not None:
+                seeded.refuse(text, str(reason))
+            else:
+                urls.append(url)
+        self.discovered.add_seeds(urls, [url_hash(url, self.seed) for url in urls])
+        seeded.new = self.sieve(now)
+        seeded.known = len(urls) - seeded.new
+        for reason_word, amount in seeded.refused.items():
+            self.counters.add(f"filtered:{reason_word}", amount)
+        return seeded
+
+    # Commit
+
+    def commit(self, now: float) -> None:
+        """Make everything so far durable, and wait for it."""
+        if self._closed is not None:
+            self.finish_commit()
+        self.begin_commit(now).run()
+        self.finish_commit()
+
+    def begin_commit(self, now: float) -> PendingSync:
+        """Close the group. What this returns may run on another thread; then comes `finish_commit`."""
+        assert self._closed is None
+        # The links of a page must not be committed after the page: it would not be fetched again to find them.
+        self.sieve(now)
+        pending = self._writer.begin_sync()
+        self._closed = (self.group, pending)
+        self.group = Group()
+        self.content_seen.close_group()
+        return pending
+
+    def finish_commit(self) -> None:
+        """Write and commit the closed group, whose files are on the disk now."""
+        assert self._closed is not None
+        group, pending = self._closed
+        with self.database.explained():
+            documents.save_documents(self.database, group.documents)
+            documents.save_visits(self.database, group.visits)
+            documents.save_files(
+                self.database, [(file.file_id, file.name, file.length, file.records) for file in pending.files]
+            )
+            self.content_seen.flush()
+            for queue, entry in group.finished:
+                self.frontier.finish(queue, entry)
+            for origin, file in group.robots.items():
+                hosts.save_robots(self.database, origin, file)
+            for name, amount in group.counts.items():
+                self.counters.add(name, amount)
+            self.frontier.flush()
+            if time.monotonic() - self._inlinks_at > _INLINKS_SECONDS:
+                self.flush_inlinks()
+            self.counters.flush()
+            self.database.commit()
+        self._closed = None
+
+    def flush_inlinks(self) -> None:
+        self.seen.flush_inlinks()
+        self._inlinks_at = time.monotonic()
+
+    def close(self) -> None:
+        """Let go. What was not committed never happened."""
+        self._writer.close()
+        self.database.close()
+
+    def __enter__(self) -> Workspace:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

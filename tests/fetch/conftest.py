@@ -1,0 +1,93 @@
+"""A loop, the fault server, and a `Client` that waits for a transport's answers."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from pycrawl.fetch.base import ResolvingTransport
+from pycrawl.fetch.curl import CurlTransport
+from pycrawl.fetch.dns import Resolver
+from pycrawl.fetch.loop import Loop
+from pycrawl.fetch.threads import ThreadTransport
+from pycrawl.fetch.transport import Request, Response, TransportSettings
+from tests.fetch.faults import FaultServer
+
+TRANSPORTS: dict[str, type[ResolvingTransport]] = {"curl": CurlTransport, "urllib3": ThreadTransport}
+GIVE_UP = 15.0  # seconds: no test waits longer
+QUICK: dict[str, Any] = {
+    "user_agent": "test/1.0 (+http://example.com/)",
+    "slots": 16,
+    "connect_timeout": 1.0,
+    "total_timeout": 3.0,
+    "min_bytes_per_second": 100,
+    "slow_seconds": 1.0,
+    "max_body_bytes": 100_000,
+    "allow_private": True,
+}
+
+
+def run_until(loop: Loop, condition: Callable[[], object]) -> None:
+    end = time.monotonic() + GIVE_UP
+    while not condition():
+        assert time.monotonic() < end, "nothing happened"
+        loop.run_once(0.2)
+
+
+class Client:
+    def __init__(self, transport: type[ResolvingTransport], resolver: Resolver | None = None, **changes: Any) -> None:
+        self.loop = Loop()
+        self.responses: list[Response] = []
+        settings = TransportSettings(**{**QUICK, **changes})
+        wants_type = {"text/html", ""}.__contains__
+        self.transport = transport(self.loop, settings, wants_type, self.responses.append, resolver)
+
+    def submit(self, url: str, *headers: tuple[str, str]) -> None:
+        self.transport.submit(Request(len(self.responses) + self.transport.in_flight, url, headers))
+
+    def wait(self, count: int) -> list[Response]:
+        run_until(self.loop, lambda: len(self.responses) >= count)
+        return self.responses
+
+    def get(self, url: str, *headers: tuple[str, str]) -> Response:
+        self.submit(url, *headers)
+        return self.wait(len(self.responses) + 1)[-1]
+
+    def close(self) -> None:
+        self.transport.close()
+        self.loop.close()
+
+
+@pytest.fixture
+def loop() -> Iterator[Loop]:
+    loop = Loop()
+    yield loop
+    loop.close()
+
+
+@pytest.fixture
+def server() -> Iterator[FaultServer]:
+    server = FaultServer()
+    yield server
+    server.close()
+
+
+@pytest.fixture(params=TRANSPORTS)
+def make_client(request: pytest.FixtureRequest) -> Iterator[Callable[..., Client]]:
+    clients: list[Client] = []
+
+    def make(**options: Any) -> Client:
+        clients.append(Client(TRANSPORTS[request.param], **options))
+        return clients[-1]
+
+    yield make
+    for client in clients:
+        client.close()
+
+
+@pytest.fixture
+def client(make_client: Callable[..., Client]) -> Client:
+    return make_client()
