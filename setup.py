@@ -23,6 +23,7 @@ setup(
     install_requires=[
         "ada-url >=2,<5",
         "beautifulsoup4 >=4.12,<5",
+        "certifi",
         "click >=8.1,<9",
         "isal >=1.7,<2",
         "numpy >=2,<3",
@@ -38,7 +39,7 @@ setup(
     extras_require={
         "dev": [
             "hypothesis >=6.100",
-            "import-linter >=2",
+            "import-linter >=2.10",
             "mypy >=1.11",
             "psutil >=6",
             "pytest >=8",
@@ -51,7 +52,6 @@ setup(
         "Development Status :: 4 - Beta",
         "Environment :: Console",
         "Intended Audience :: Science/Research",
-        "License :: OSI Approved :: MIT License",
         "Operating System :: POSIX :: Linux",
         "Programming Language :: Python :: 3 :: Only",
         "Programming Language :: Python :: 3.11",

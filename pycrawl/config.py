@@ -22,6 +22,7 @@ _DURATION_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "
 _SIZE_UNITS = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12}
 _SIZE_UNITS |= {"k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 _SIZE_UNITS |= {"kib": 2**10, "mib": 2**20, "gib": 2**30, "tib": 2**40}
+_LARGEST_BODY = 99_000_000  # bytes: with its headers a record stays below the 100 MB that Indri reads
 _AMOUNT = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([a-zA-Z]*)\s*")
 
 
@@ -33,6 +34,15 @@ def parse_duration(value: object) -> float:
 def parse_size(value: object) -> int:
     """Bytes from a number or from words like "10 MB"."""
     return int(_amount(value, _SIZE_UNITS, 'a size such as 4096, "64 KB" or "10 MB"'))
+
+
+def _body_size(value: object) -> int:
+    size = parse_size(value)
+    if not 0 < size <= _LARGEST_BODY:
+        raise ValueError(
+            f"expected a size up to {_LARGEST_BODY:,} bytes (readers of TREC Web take no more), found {value!r}"
+        )
+    return size
 
 
 def _amount(value: object, units: dict[str, Any], expected: str) -> float:
@@ -208,7 +218,7 @@ class LimitsSection:
     """What one answer, one host and one run may cost."""
 
     max_body_bytes: int = _key(
-        parse_size, 10_000_000, "Longer bodies are cut (after decompression) and marked.", '"10 MB"'
+        _body_size, 10_000_000, "Longer bodies are cut (after decompression) and marked.", '"10 MB"'
     )
     max_header_bytes: int = _key(parse_size, 65_536, "Answers with longer headers are given up.", '"64 KiB"')
     connect_timeout: float = _key(parse_duration, 10.0, "For the name look-up, the connection and TLS.", '"10s"')

@@ -20,7 +20,7 @@ from pycrawl.model import CONDUCT, NO_VALIDATORS, FetchJob, FetchResult, Jobs, K
 from pycrawl.politeness import PolitenessRules, gap, is_parked, parking
 from pycrawl.pool import Death, FetcherPool
 from pycrawl.progress import Ended, Progress, RunCounts, RunLimits
-from pycrawl.state import hosts, meta
+from pycrawl.state import meta
 from pycrawl.state.documents import Visit, visit_of
 from pycrawl.urls import origin, robots_url
 from pycrawl.workspace import Workspace
@@ -213,7 +213,7 @@ class Coordinator:
             site = origin(entry.url)
             known = queue.robots_sent.get(site)
             if known is None or known <= now:
-                robots = self._workspace.group.robots.get(site) or hosts.robots_of(self._workspace.database, site)
+                robots = self._workspace.robots_of(site)
                 if robots is None or robots.expires_at <= now:
                     return FetchJob(entry.url_id, robots_url(entry.url), queue.host.id, Kind.ROBOTS)
                 queue.robots_sent[site] = robots.expires_at

@@ -6,10 +6,26 @@ clock, which all processes of one machine share (what politeness is reckoned in)
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields
 from enum import IntEnum, StrEnum
+from operator import attrgetter
+from typing import Any, TypeVar
 
 NO_DIGEST = b""
+
+_Value = TypeVar("_Value")
+
+
+def _packs_quickly(cls: type[_Value]) -> type[_Value]:
+    """Pickle a value as the call of its constructor: four times as fast as what slotted dataclasses do by default."""
+    values: Callable[[Any], Any] = attrgetter(*(one.name for one in fields(cls)))  # type: ignore[arg-type]
+
+    def reduce(self: _Value) -> tuple[type[_Value], tuple[Any, ...]]:
+        return cls, values(self)
+
+    cls.__reduce__ = reduce  # type: ignore[method-assign,assignment]
+    return cls
 
 
 class Kind(IntEnum):
@@ -107,6 +123,7 @@ CONDUCT: dict[Outcome, Conduct] = {
 }
 
 
+@_packs_quickly
 @dataclass(frozen=True, slots=True)
 class RobotsFile:
     """One host's robots.txt as it was answered: `status` 0 means that no answer came (the host is unreachable)."""
@@ -117,6 +134,7 @@ class RobotsFile:
     expires_at: float
 
 
+@_packs_quickly
 @dataclass(frozen=True, slots=True)
 class Validators:
     """What the last visit left, to ask "has it changed?" with."""
@@ -129,6 +147,7 @@ class Validators:
 NO_VALIDATORS = Validators()
 
 
+@_packs_quickly
 @dataclass(frozen=True, slots=True)
 class FetchJob:
     """Coordinator → fetcher: fetch this now; its host may be hit."""
@@ -143,6 +162,7 @@ class FetchJob:
     robots: RobotsFile | None = None  # sent with a host's first page job to a fetcher
 
 
+@_packs_quickly
 @dataclass(frozen=True, slots=True)
 class PackedLinks:
     """The distinct links of a page: hashes as little-endian uint64, and the text of the first `texts_count` of them.
@@ -158,6 +178,7 @@ class PackedLinks:
 NO_LINKS = PackedLinks()
 
 
+@_packs_quickly
 @dataclass(frozen=True, slots=True)
 class StoredBody:
     """A page's record, ready to be appended behind its DOCNO line, and what the documents table says of it."""
@@ -171,6 +192,7 @@ class StoredBody:
     truncated: bool = False
 
 
+@_packs_quickly
 @dataclass(frozen=True, slots=True)
 class FetchResult:
     """Fetcher → coordinator: what became of a job."""
@@ -198,6 +220,7 @@ class FetchResult:
     robots: RobotsFile | None = None
 
 
+@_packs_quickly
 @dataclass(frozen=True, slots=True)
 class Results:
     """Fetcher → coordinator: a batch, also sent empty as a sign of life. Times are CPU seconds used so far by stage."""
@@ -206,6 +229,7 @@ class Results:
     cpu_seconds: dict[str, float] = field(default_factory=dict)
 
 
+@_packs_quickly
 @dataclass(frozen=True, slots=True)
 class Jobs:
     """Coordinator → fetcher: a batch. `stop` asks the fetcher to end once it has answered everything."""

@@ -90,11 +90,7 @@ class HostList:
 
 
 def _port_of(key: str) -> str:
-    return "" if key.endswith("]") else key.partition("]")[2].partition(":")[2] or _plain_port(key)
-
-
-def _plain_port(key: str) -> str:
-    return "" if key.startswith("[") else key.partition(":")[2]
+    return key.rpartition("]")[2].partition(":")[2]
 
 
 def _without_port(key: str) -> str:

@@ -51,8 +51,8 @@ _PERCENT = re.compile(r"%(?:[0-9A-Fa-f]{2}|[0-9A-Fa-f]?(?:%[0-9A-Fa-f]{2})?)")
 _TRIPLETS = {f"%{high}{low}": f"%{high}{low}".upper() for high in _HEX for low in _HEX}
 _TRIPLETS |= {triplet: chr(int(triplet[1:], 16)) for triplet in _TRIPLETS if chr(int(triplet[1:], 16)) in _UNRESERVED}
 
-# Paths that the normal form leaves alone whatever the rules, provided that no segment starts with a dot.
-_PLAIN_PATH = re.compile(r"/[A-Za-z0-9_~!$&*+,:=@./-]*")
+# What the parser leaves alone behind an origin, provided that no segment starts with a dot; the fragment goes.
+_PLAIN_REST = re.compile(r"/[A-Za-z0-9_~!$&*+,:=@./-]*(?:\?([A-Za-z0-9_~!$*+,:=@&./?-]*))?(?:#[!-~]*)?")
 
 _SCHEMES = ("http://", "https://")
 _USER_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?=[^0-9])")
@@ -165,13 +165,18 @@ def _is_stripped(field: str, rules: UrlRules) -> bool:
     return name == "sid" and rules.strip_session_ids and _LETTER.search(value) is not None
 
 
-def is_normal(url: str, origin: str) -> bool:
-    """True if `url` is seen at a glance to be in normal form already; `origin` is that of a normalised URL.
-
-    Saves the parser for most links of most pages; False says nothing.
-    """
+def normalise_behind(origin: str, url: str, rules: UrlRules) -> str | None:
+    """As `normalise`, for a URL that starts with the `origin` of a normalised one: most need no parser then."""
     start = len(origin)
-    return url.startswith(origin) and _PLAIN_PATH.fullmatch(url, start) is not None and url.find("/.", start) < 0
+    match = _PLAIN_REST.fullmatch(url, start)
+    if match is None or len(url) > MAX_LENGTH or url.find("/.", start) >= 0:
+        return normalise(url, rules)
+    if match[1] is None:
+        fragment = url.find("#", start)
+        return url if fragment < 0 else url[:fragment]
+    query = _normal_query(match[1], rules)
+    path_end = match.start(1) - 1
+    return f"{url[:path_end]}?{query}" if query else url[:path_end]
 
 
 def host_key(url: str) -> str:

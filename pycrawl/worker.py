@@ -17,7 +17,7 @@ from multiprocessing.connection import Connection
 from pycrawl.answer import AnswerReader, result, text_header
 from pycrawl.channel import Receiver, Sender
 from pycrawl.config import Config
-from pycrawl.fetch import open_transport
+from pycrawl.fetch import new_transport
 from pycrawl.fetch.loop import Loop
 from pycrawl.fetch.transport import Request, Response
 from pycrawl.model import FetchJob, FetchResult, Jobs, Kind, Outcome, Results, RobotsFile
@@ -45,12 +45,14 @@ class Worker:
         url_filter = UrlFilter(config)
         self._reader = AnswerReader(config, url_filter, seed)
         self._loop = Loop()
-        self._transport = open_transport(config, self._loop, url_filter.wants_type, self._on_response)
+        self._transport = new_transport(config, self._loop, url_filter.wants_type, self._on_response)
         self._rules: OrderedDict[str, RobotsRules] = OrderedDict()  # by origin
         self._open: dict[int, FetchJob] = {}  # jobs at the transport, by URL id
         self._robots_hops: dict[int, int] = {}  # redirects followed so far, by URL id of a robots job
         self._done: list[FetchResult] = []
         self._sent_at = 0.0
+        self._reckoned_at = 0.0
+        self._cpu_seconds: dict[str, float] = {}
         self._stopping = False
         self._loop.add_reader(jobs.fileno(), self._on_jobs)
 
@@ -84,7 +86,7 @@ class Worker:
             headers.append(("If-None-Match", job.validators.etag))
         if job.validators.last_modified:
             headers.append(("If-Modified-Since", job.validators.last_modified))
-        self._transport.submit(Request(job.url_id, job.url, tuple(headers)))
+        self._transport.submit(Request(job.url_id, job.url, tuple(headers), any_type=job.kind is Kind.ROBOTS))
 
     def _refusal(self, job: FetchJob) -> Outcome | None:
         """Why robots.txt keeps us from fetching this page, if it does."""
@@ -128,7 +130,7 @@ class Worker:
             if target is not None:
                 self._robots_hops[job.url_id] = hops + 1
                 self._open[job.url_id] = job
-                self._transport.submit(Request(job.url_id, target))
+                self._transport.submit(Request(job.url_id, target, any_type=True))
                 return
         lifetime = expiry(
             text_header(response, b"cache-control"), response.fetched_at, self._config.politeness.robots_ttl
@@ -142,13 +144,16 @@ class Worker:
             self._done.append(result(job, response, Outcome.FETCHED, robots=file, crawl_delay=delay))
 
     def _send(self) -> None:
-        cpu = {**self._reader.cpu_seconds, "total": time.process_time()}
+        now = time.monotonic()
+        if now - self._reckoned_at >= _SIGN_OF_LIFE_SECONDS:
+            self._reckoned_at = now
+            self._cpu_seconds = {**self._reader.stage_seconds, "total": time.process_time()}
         try:
-            self._results.send(Results(tuple(self._done), cpu))
+            self._results.send(Results(tuple(self._done), self._cpu_seconds))
         except BrokenPipeError:
             raise CoordinatorGone from None
         self._done.clear()
-        self._sent_at = time.monotonic()
+        self._sent_at = now
         if self._results.is_waiting:
             self._loop.add_writer(self._results.fileno(), self._on_writable)
 

@@ -29,11 +29,11 @@ from pycrawl.state.hosts import Hosts
 from pycrawl.state.url_seen import UrlSeen
 from pycrawl.store.compound import CompoundFile, CompoundWriter, PendingSync
 from pycrawl.store.recovery import recover
-from pycrawl.trecweb import parse_docno
 from pycrawl.url_filter import Reason, UrlFilter
-from pycrawl.urls import UrlRules, from_user, url_hash
+from pycrawl.urls import UrlRules, from_user, normalise_behind, origin, url_hash
 
 _MOST_EXAMPLES = 5
+_SCHEME_LENGTH = 8  # of "https://"; an authority is longer than the one character that "http://" is shorter
 _LONGEST_EXAMPLE = 100  # characters
 _INLINKS_SECONDS = 30.0  # between two writes of the in-link counts
 
@@ -115,7 +115,7 @@ class Workspace:
                 file_id=location.file_id,
                 offset=location.offset,
                 length=location.length,
-                number=parse_docno(location.docno)[2],
+                number=location.number,
                 body_length=body.body_length,
                 digest=body.digest,
                 content_type=body.content_type,
@@ -150,11 +150,21 @@ class Workspace:
         )
 
     def _document(self, document_id: int) -> Document:
-        unwritten = [self.group] if self._closed is None else [self.group, self._closed[0]]
-        for group in unwritten:
+        for group in self._unwritten():
             if group.documents and group.documents[0].id <= document_id:
                 return group.documents[document_id - group.documents[0].id]
         return documents.document(self.database, document_id)
+
+    def robots_of(self, site: str) -> RobotsFile | None:
+        """The robots.txt of an origin, as last answered, committed or not."""
+        for group in self._unwritten():
+            if site in group.robots:
+                return group.robots[site]
+        return hosts.robots_of(self.database, site)
+
+    def _unwritten(self) -> list[Group]:
+        """What is not in the database yet, the newest first."""
+        return [self.group] if self._closed is None else [self.group, self._closed[0]]
 
     # URLs
 
@@ -174,11 +184,18 @@ class Workspace:
         url_filter = UrlFilter(self.config)
         seeded = Seeded()
         urls = []
+        origins: set[str] = set()  # those seen to be normal: what stands behind them needs no parser
         for line in lines:
             text = line.strip()
-            if not text or text.startswith("#"):
+            if not text or text[0] == "#":
                 continue
-            url = from_user(text, rules)
+            start = text[: text.find("/", _SCHEME_LENGTH)]
+            if start in origins:
+                url = normalise_behind(start, text, rules)
+            else:
+                url = from_user(text, rules)
+                if url is not None:
+                    origins.add(origin(url))
             reason = Reason.NOT_A_URL if url is None else url_filter.verdict(url, 0)
             if url is None or reason is not None:
                 seeded.refuse(text, str(reason))
@@ -224,8 +241,8 @@ class Workspace:
             self.content_seen.flush()
             for queue, entry in group.finished:
                 self.frontier.finish(queue, entry)
-            for origin, file in group.robots.items():
-                hosts.save_robots(self.database, origin, file)
+            for site, file in group.robots.items():
+                hosts.save_robots(self.database, site, file)
             for name, amount in group.counts.items():
                 self.counters.add(name, amount)
             self.frontier.flush()

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from pycrawl.cli.common import crawl_directory, directory_option, plural
 
 if TYPE_CHECKING:
     from pycrawl.config import Config
+    from pycrawl.progress import Ended, RunLimits
     from pycrawl.workspace import Workspace
 
 _MOST_DEFAULT_FETCHERS = 8
@@ -47,6 +49,9 @@ def _reads(kind: str) -> Any:
 )
 @click.option("--max-depth", metavar="D", type=click.IntRange(0), help="Follow links at most D steps away from a seed.")
 @click.option("--fetchers", metavar="N", type=click.IntRange(1, 256), help="Fetcher processes in this run.")
+@click.option(
+    "--report", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path), help="Write the run's figures as JSON."
+)
 @click.option("--recrawl", is_flag=True, help="Visit pages again whose last visit is older than recrawl.min_interval.")
 def command(
     path: Path,
@@ -55,6 +60,7 @@ def command(
     max_bytes: float | None,
     max_depth: int | None,
     fetchers: int | None,
+    report: Path | None,
     recrawl: bool,
 ) -> None:
     """Crawl until nothing is left, a limit is reached, or Ctrl-C.
@@ -76,10 +82,19 @@ def command(
     never = float("inf")
     limits = RunLimits(max_pages or never, max_time or never, max_bytes or never)
     with directory.hold():
-        _run(path, config, count, limits, recrawl)
+        ended = _run(path, config, count, limits, recrawl)
+    if report is not None:
+        report.write_text(json.dumps(_figures(ended), indent=2), "utf-8")
+    if ended.reason == "interrupted":
+        raise SystemExit(_INTERRUPTED)
 
 
-def _run(path: Path, config: Config, fetchers: int, limits: Any, recrawl: bool) -> None:
+def _figures(ended: Ended) -> dict[str, Any]:
+    figures = asdict(ended)
+    return {**figures.pop("counts"), **figures}
+
+
+def _run(path: Path, config: Config, fetchers: int, limits: RunLimits, recrawl: bool) -> Ended:
     from pycrawl.cli.display import open_display
     from pycrawl.coordinator import Coordinator
     from pycrawl.interrupts import Interrupts
@@ -112,8 +127,7 @@ def _run(path: Path, config: Config, fetchers: int, limits: Any, recrawl: bool) 
                 display.end(ended, directory.docs)
         finally:
             pool.close()
-    if ended.reason == "interrupted":
-        raise SystemExit(_INTERRUPTED)
+    return ended
 
 
 def _say_what_was_recovered(workspace: Workspace) -> None:

@@ -57,7 +57,7 @@ def what_limits(progress: Progress) -> str:
     hosts = progress.active_hosts + progress.waiting_hosts
     if hosts and progress.waiting_hosts and progress.typical_gap > 0:
         bound = hosts / progress.typical_gap
-        text = f"politeness: {plural(hosts, 'host')} at {progress.typical_gap:g} s each allow {bound:.3g} pages/s"
+        text = f"politeness: {plural(hosts, 'host')} at {progress.typical_gap:.3g} s each allow {bound:.3g} pages/s"
         if not progress.in_flight:
             text += f"; the next may be hit in {duration(progress.next_ready_in)}"
         return text

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 import click
 
 from pycrawl.cli.common import directory_option, plural
 from pycrawl.cli.seeding import lines_of, report, seed
 from pycrawl.errors import UsageError
+
+if TYPE_CHECKING:
+    from pycrawl.directory import CrawlDirectory
+    from pycrawl.workspace import Seeded
 
 
 @click.command("init")
@@ -32,31 +37,18 @@ def command(
     \b
       pycrawl init my-crawl --seed https://example.com/ --contact me@example.com
     """
-    from pycrawl.config import example, toml_value
+    from pycrawl.config import toml_value
     from pycrawl.directory import CrawlDirectory
-    from pycrawl.state import meta
-    from pycrawl.state.database import Database
-    from pycrawl.workspace import Workspace
 
     directory = CrawlDirectory(target or path)
     for existing in (directory.state, directory.config_file):
         if existing.exists():
             raise UsageError(f"{existing}: exists already. `pycrawl add` adds seeds, `pycrawl crawl` goes on with it.")
+    if any(directory.docs.glob("WTX*/B*")):
+        raise UsageError(f"{directory.docs}: holds a collection whose state.db is gone. Move it away first.")
     _check_seeds(seeds)
-    try:
-        for folder in (directory.path, directory.docs, directory.log):
-            folder.mkdir(parents=True, exist_ok=True)
-        changed = {"crawl.contact": toml_value(contact)} if contact else {}
-        directory.config_file.write_text(example(changed), "utf-8")
-    except OSError as error:
-        raise UsageError(f"{error.filename}: cannot be written: {error.strerror}") from None
-    with directory.hold():
-        database = Database.create(directory.state)
-        meta.write_first(database, time.time())
-        database.commit()
-        database.close()
-        with Workspace(directory, directory.config()) as workspace:
-            total = seed(workspace, lines_of(seeds, seed_files))
+    changed = {"crawl.contact": toml_value(contact)} if contact else {}
+    total = make(directory, changed, lines_of(seeds, seed_files))
     where = "" if directory.path == Path() else f" -C {directory.path}"
     if total.new:
         click.echo(f"Next: pycrawl crawl{where} --max-pages 1000    ({plural(total.new, 'seed')} to start from)")
@@ -67,6 +59,28 @@ def command(
     click.echo(f"Settings are in {directory.config_file}; each is explained there.")
     if not contact:
         click.echo("No contact is set: webmasters will not know whom to ask. Set crawl.contact there.", err=True)
+
+
+def make(directory: CrawlDirectory, changed: dict[str, str], seeds: Iterator[str]) -> Seeded:
+    """The crawl itself: its folders, pycrawl.toml with these keys changed, state.db with these seeds."""
+    from pycrawl.config import example
+    from pycrawl.state import meta
+    from pycrawl.state.database import Database
+    from pycrawl.workspace import Workspace
+
+    try:
+        for folder in (directory.path, directory.docs, directory.log):
+            folder.mkdir(parents=True, exist_ok=True)
+        directory.config_file.write_text(example(changed), "utf-8")
+    except OSError as error:
+        raise UsageError(f"{error.filename}: cannot be written: {error.strerror}") from None
+    with directory.hold():
+        database = Database.create(directory.state)
+        meta.write_first(database, time.time())
+        database.commit()
+        database.close()
+        with Workspace(directory, directory.config()) as workspace:
+            return seed(workspace, seeds)
 
 
 def _check_seeds(seeds: tuple[str, ...]) -> None:

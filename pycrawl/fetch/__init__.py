@@ -1,21 +1,23 @@
-"""The network: transports, their limits, names and addresses. Fetchers only."""
+"""Fetching: transports with one face, limits, decoding, names, and the guard over addresses.
+
+`transport.py` says what goes in and out; `base.py` resolves (`dns.py`) and guards (`addresses.py`); `curl.py` and
+`threads.py` are the two transports; `loop.py` is what everything in a fetcher runs on.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from importlib import import_module
 
 from pycrawl.config import Config
+from pycrawl.fetch.base import OnDone
 from pycrawl.fetch.loop import Loop
-from pycrawl.fetch.transport import Response, Transport, TransportSettings, WantsType
+from pycrawl.fetch.transport import Transport, TransportSettings, WantsType
+
+_TRANSPORTS = {"curl": ("pycrawl.fetch.curl", "CurlTransport"), "urllib3": ("pycrawl.fetch.threads", "ThreadTransport")}
 
 
-def open_transport(config: Config, loop: Loop, wants_type: WantsType, on_done: Callable[[Response], None]) -> Transport:
-    """The transport that `crawl.transport` names."""
-    settings = TransportSettings.of(config)
-    if config.crawl.transport == "urllib3":
-        from pycrawl.fetch.threads import ThreadTransport  # only one of the two is ever loaded
-
-        return ThreadTransport(loop, settings, wants_type, on_done)
-    from pycrawl.fetch.curl import CurlTransport
-
-    return CurlTransport(loop, settings, wants_type, on_done)
+def new_transport(config: Config, loop: Loop, wants_type: WantsType, on_done: OnDone) -> Transport:
+    """The transport that `crawl.transport` names; the other one's library is not loaded, and may be missing."""
+    module, name = _TRANSPORTS[config.crawl.transport]
+    transport: Transport = getattr(import_module(module), name)(loop, TransportSettings.of(config), wants_type, on_done)
+    return transport

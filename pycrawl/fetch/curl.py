@@ -31,7 +31,7 @@ from pycrawl.fetch.transport import (
 from pycrawl.model import Outcome
 
 _IDLE_PER_SLOT = 8  # a polite crawl waits between two pages of a host: many hosts' connections idle for one in use
-_LEAST_IDLE = 512
+_LEAST_IDLE = 4096
 _RECEIVE_BYTES = 131_072
 _WATCHED = {pycurl.POLL_IN: READ, pycurl.POLL_OUT: WRITE, pycurl.POLL_INOUT: READ | WRITE}
 

@@ -155,7 +155,7 @@ class Slot:
         self._header_bytes = sum(map(len, self.lines))
         if self._header_bytes > self._settings.max_header_bytes:
             self._stop = Stop.HEADERS_TOO_LARGE
-        elif not self._keeps_body(head):
+        elif not (self.request.any_type or self._keeps_body(head)):
             self._stop = Stop.UNWANTED_TYPE
             length = find_header(head.headers, b"content-length") or b""
             if length.isdigit() and int(length) > DRAINED_BYTES:
@@ -172,6 +172,6 @@ class Slot:
         return _OUTCOMES.get(code, Outcome.INTERNAL_ERROR), detail
 
     def _timeout(self, detail: str) -> Outcome:
-        if not self.curl.getinfo(pycurl.PRETRANSFER_TIME):
+        if not self.curl.getinfo(pycurl.REQUEST_SIZE):  # the request never went out
             return Outcome.CONNECT_TIMEOUT
         return Outcome.TOO_SLOW if detail.startswith("Operation too slow") and self.lines else Outcome.TIMEOUT

@@ -1,4 +1,7 @@
-"""Undoing Content-Encoding in bounded pieces, for the transport that has no libcurl to do it."""
+"""Undoing Content-Encoding in bounded pieces, for the transport that has no libcurl to do it.
+
+As with libcurl and browsers, a compressed stream that ends too early counts as far as it goes.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import zlib
 from collections.abc import Iterator
 from typing import Protocol
 
-import brotli  # type: ignore[import-untyped]  # it ships no type information
+import brotli
 
 MAX_ENCODINGS = 5  # on top of each other: as many as libcurl undoes
 PIECE_BYTES = 65_536  # no more than this is decompressed at once, whatever a bomb promises
@@ -22,16 +25,10 @@ class Decoder(Protocol):
     def feed(self, data: bytes) -> Iterator[bytes]:
         """The pieces that `data` adds."""
 
-    def finish(self) -> None:
-        """The body has ended: raises EncodingError where the encoded stream has not."""
-
 
 class _Identity:
     def feed(self, data: bytes) -> Iterator[bytes]:
         yield data
-
-    def finish(self) -> None:
-        pass
 
 
 class _Zlib:
@@ -41,7 +38,8 @@ class _Zlib:
         self._fed = False
 
     def feed(self, data: bytes) -> Iterator[bytes]:
-        while data and not self._inflater.eof:  # what follows the stream is ignored, as browsers do
+        more = True
+        while more and not self._inflater.eof:  # what follows the stream is ignored, as browsers do
             try:
                 piece = self._inflater.decompress(data, PIECE_BYTES)
             except zlib.error as error:
@@ -49,12 +47,9 @@ class _Zlib:
                 continue
             self._fed = True
             data = self._inflater.unconsumed_tail
+            more = bool(data) or len(piece) == PIECE_BYTES  # a full piece may have left some inside
             if piece:
                 yield piece
-
-    def finish(self) -> None:
-        if self._fed and not self._inflater.eof:
-            raise EncodingError("the compressed body is cut")
 
     def _retry_raw(self, error: zlib.error) -> None:
         """Many servers send "deflate" without the zlib header that RFC 9110, 8.4.1.2 asks for."""
@@ -67,10 +62,8 @@ class _Zlib:
 class _Brotli:
     def __init__(self) -> None:
         self._inflater = brotli.Decompressor()
-        self._fed = False
 
     def feed(self, data: bytes) -> Iterator[bytes]:
-        self._fed = True
         try:
             piece = self._inflater.process(data, output_buffer_limit=PIECE_BYTES)
             while piece:
@@ -80,10 +73,6 @@ class _Brotli:
                 piece = self._inflater.process(b"", output_buffer_limit=PIECE_BYTES)
         except brotli.error as error:
             raise EncodingError(str(error)) from error
-
-    def finish(self) -> None:
-        if self._fed and not self._inflater.is_finished():
-            raise EncodingError("the compressed body is cut")
 
 
 class _Chain:
@@ -101,10 +90,6 @@ class _Chain:
             return
         for piece in self._decoders[stage].feed(data):
             yield from self._feed(piece, stage + 1)
-
-    def finish(self) -> None:
-        for decoder in self._decoders:
-            decoder.finish()
 
 
 def decoder_for(encoding: bytes) -> Decoder:

@@ -25,6 +25,7 @@ CACHED_HOSTS = 50_000
 _TRIES = 3
 _FIRST_TRY_SHARE = 5  # c-ares doubles its patience with each try: 1 + 2 + … of these parts fit into the time-out
 _AI_NOSORT = 0x80  # c-ares would open a socket per address to rank them; we put IPv4 first
+_FLUSH_EVERY = 10_000  # look-ups after which c-ares empties its own cache, which has no bound but an hour
 _LOOPBACK = ("127.0.0.1", "::1")
 
 
@@ -67,6 +68,7 @@ class Resolver:
         self._capacity = capacity
         self._cache: OrderedDict[str, Answer] = OrderedDict()
         self._lookups: dict[str, _Lookup] = {}
+        self._asked = 0
         try:
             self._channel = pycares.Channel(
                 flags=pycares.ARES_FLAG_NOSEARCH,  # a public name must not become one of the local domain
@@ -114,6 +116,9 @@ class Resolver:
         timer = self._loop.call_later(self._timeout, partial(self._fail, host, f"no answer within {self._timeout:g} s"))
         lookup = self._lookups[host] = _Lookup(timer)
         hand_over = partial(self._hand_over, host)
+        self._asked += 1
+        if self._asked % _FLUSH_EVERY == 0:
+            self._channel.reinit()
         try:
             self._channel.getaddrinfo(host, None, type=socket.SOCK_STREAM, flags=_AI_NOSORT, callback=hand_over)
         except (ValueError, UnicodeError) as error:  # not a name at all

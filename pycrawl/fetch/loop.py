@@ -9,6 +9,7 @@ from __future__ import annotations
 import heapq
 import os
 import select
+import threading
 import time
 from collections import deque
 from collections.abc import Callable
@@ -19,6 +20,7 @@ Handler = Callable[[int, int], object]  # (descriptor, epoll events)
 
 READ = select.EPOLLIN
 WRITE = select.EPOLLOUT
+_CLOSED = -1
 _WAKES_READER = ~select.EPOLLOUT  # errors and hang-ups wake both sides: the next read or write meets them
 _WAKES_WRITER = ~select.EPOLLIN
 
@@ -64,6 +66,7 @@ class Loop:
         self._timers: list[tuple[float, int, Timer]] = []
         self._timer_order = count()
         self._soon: deque[Callback] = deque()
+        self._alarm_lock = threading.Lock()  # or a late `wake` could write into a file that got its number
         self._alarm = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
         self.watch(self._alarm, READ, self._on_alarm)
 
@@ -110,7 +113,9 @@ class Loop:
 
     def wake(self) -> None:
         """End a wait of `run_once` that is under way, or keep the next one from waiting."""
-        os.eventfd_write(self._alarm, 1)
+        with self._alarm_lock:
+            if self._alarm != _CLOSED:
+                os.eventfd_write(self._alarm, 1)
 
     def run_once(self, timeout: float | None = None) -> None:
         """Wait for something to do, at most `timeout` seconds (None: for ever), and do what is there."""
@@ -126,8 +131,11 @@ class Loop:
             soon.popleft()()
 
     def close(self) -> None:
+        """To be called by its own thread; others may still call `wake`, to no effect."""
         self._epoll.close()
-        os.close(self._alarm)
+        with self._alarm_lock:
+            os.close(self._alarm)
+            self._alarm = _CLOSED
 
     def _patience(self, timeout: float | None) -> float | None:
         if self._soon:

@@ -73,7 +73,9 @@ class Budget:
         if self._header_bytes > self._settings.max_header_bytes:
             raise FetchError(Outcome.HEADERS_TOO_LARGE, f"the headers exceed {self._settings.max_header_bytes} bytes")
         if b"\0" in line:
-            raise FetchError(Outcome.BAD_RESPONSE, "NUL in the headers")
+            raise FetchError(Outcome.BAD_RESPONSE, "NUL byte in header")
+        if b":" not in line and line.strip() and not line.startswith((b"HTTP/", b" ", b"\t")):
+            raise FetchError(Outcome.BAD_RESPONSE, f"neither a status line nor a header: {line[:80]!r}")
         self.lines.append(line)
 
     def _patience(self) -> float:

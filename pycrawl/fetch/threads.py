@@ -140,7 +140,7 @@ class ThreadTransport(ResolvingTransport):
         try:
             response.address = connection.address
             head = Head(budget.lines)
-            reusable = self._read_body(answer, head, response)
+            reusable = self._read_body(answer, head, job.request.any_type, response)
             response.status, response.status_line, response.headers = head.status, head.status_line, head.headers
         finally:
             answer.close()
@@ -177,9 +177,9 @@ class ThreadTransport(ResolvingTransport):
         budget.open_window()
         return connection.getresponse()
 
-    def _read_body(self, answer: BaseHTTPResponse, head: Head, response: Response) -> bool:
+    def _read_body(self, answer: BaseHTTPResponse, head: Head, any_type: bool, response: Response) -> bool:
         """Whether the body was read to its end, so that the connection can serve again."""
-        if not self._keeps_body(head):
+        if not (any_type or self._keeps_body(head)):
             response.aborted_by_type = True
             return _drain(answer)
         decoder = decoder_for(find_header(head.headers, b"content-encoding") or b"")
@@ -193,7 +193,6 @@ class ThreadTransport(ResolvingTransport):
                     response.truncated = True
                     response.body = b"".join(pieces)
                     return False
-        decoder.finish()
         response.body = b"".join(pieces)
         return True
 
@@ -217,7 +216,9 @@ def _failure(error: Exception) -> tuple[Outcome, str]:
             return error.outcome, error.detail
         case EncodingError():
             return Outcome.BAD_ENCODING, detail
-        case ssl.SSLEOFError() | ConnectionError() | RemoteDisconnected() | ProtocolError():
+        case ProtocolError():
+            return Outcome.CONNECTION_LOST, str(error.args[0])
+        case ssl.SSLEOFError() | ConnectionError() | RemoteDisconnected():
             return Outcome.CONNECTION_LOST, detail
         case ssl.SSLError() | ssl.CertificateError():
             return Outcome.TLS_FAILURE, detail

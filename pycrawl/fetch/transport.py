@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import certifi
 
@@ -39,6 +39,7 @@ class Request:
     key: int
     url: str
     headers: tuple[tuple[str, str], ...] = ()
+    any_type: bool = False  # the body is wanted whatever its type, as that of robots.txt
 
 
 @dataclass(slots=True)
@@ -117,9 +118,8 @@ def find_header(headers: Headers, name: bytes) -> bytes | None:
     return None
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """Scheme, host and port of a URL; an IPv6 host stands without its brackets."""
+class Origin(NamedTuple):
+    """Scheme, host and port of a URL; an IPv6 host stands without its brackets. A tuple, for its fast hash."""
 
     scheme: str
     host: str

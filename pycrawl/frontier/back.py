@@ -90,10 +90,10 @@ class BackTable:
             "SELECT back.url_id, urls.url, urls.depth, urls.hops, back.revisit, back.tries, back.seq"
             " FROM back JOIN urls ON urls.id = back.url_id"
             " WHERE back.host_id = ? AND back.seq > ? ORDER BY back.seq LIMIT ?",
-            (queue.host.id, queue.read_to, _HEAD),
+            (queue.host.id, queue.read_to, _HEAD + 1),
         ).fetchall()
-        queue.entries.extend(Entry(*row) for row in rows)
-        queue.more = len(rows) == _HEAD
+        queue.entries.extend(Entry(*row) for row in rows[:_HEAD])
+        queue.more = len(rows) > _HEAD
         if rows:
             queue.read_to = queue.entries[-1].seq
 

@@ -21,6 +21,7 @@ class Discovered:
         self._known: list[bytes] = []  # … and of those that came without
         self._sources: list[tuple[int, int, int, int]] = []  # parent, depth, hops, via
         self._lengths: list[int] = []  # URLs with text that each source brought
+        self.seeds = 0  # how many of the URLs with text are seeds: they stand first
         self.count = 0  # links, with and without text
         self.from_pages = False  # whether any of it was found on a page, so that it counts as an in-link
 
@@ -38,16 +39,22 @@ class Discovered:
         self.count += len(links.hashes) // _HASH_BYTES
 
     def add_redirect(self, parent_id: int, depth: int, hops: int, url: str, url_hash: int) -> None:
-        self._add((parent_id, depth, hops, Via.REDIRECT), [url], [url_hash])
+        self._insert(len(self._sources), (parent_id, depth, hops, Via.REDIRECT), [url], [url_hash])
 
     def add_seeds(self, urls: Sequence[str], hashes: Sequence[int]) -> None:
-        self._add((0, 0, 0, Via.SEED), urls, hashes)
+        """Ahead of all links, so that a seed which a page also links to counts as a seed."""
+        if urls:  # a source without URLs would leave an empty text, and each text behind it at the wrong hash
+            place = sum(1 for source in self._sources if source[3] == Via.SEED)
+            self._insert(place, (0, 0, 0, Via.SEED), urls, hashes)
+            self.seeds += len(urls)
 
-    def _add(self, source: tuple[int, int, int, int], urls: Sequence[str], hashes: Sequence[int]) -> None:
-        self._hashes.append(np.array(hashes, np.uint64).tobytes())
-        self._texts.append("\n".join(urls).encode())
-        self._sources.append(source)
-        self._lengths.append(len(urls))
+    def _insert(
+        self, place: int, source: tuple[int, int, int, int], urls: Sequence[str], hashes: Sequence[int]
+    ) -> None:
+        self._hashes.insert(place, np.array(hashes, np.uint64).tobytes())
+        self._texts.insert(place, "\n".join(urls).encode())
+        self._sources.insert(place, source)
+        self._lengths.insert(place, len(urls))
         self.count += len(urls)
 
     def hashes(self) -> NDArray[np.uint64]:

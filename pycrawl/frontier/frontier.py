@@ -20,7 +20,7 @@ from pycrawl.frontier.back import BackQueue, BackTable, Entry, hosts_with_queues
 from pycrawl.frontier.discovered import Discovered
 from pycrawl.frontier.front import FrontQueues
 from pycrawl.frontier.priority import priority, steps_up
-from pycrawl.model import Via
+from pycrawl.politeness import is_parked
 from pycrawl.state.counters import Counters
 from pycrawl.state.database import Database
 from pycrawl.state.hosts import Host, Hosts
@@ -72,6 +72,7 @@ class Frontier:
         self._parked = 0
         self._in_flight = 0
         self._wanted_queues = 1
+        self._opened_at = _NEVER
         self._connections = config.politeness.connections_per_host
         self._follow_external = config.scope.follow_external
         self._host_limit = config.limits.max_pages_per_host or _NEVER
@@ -89,19 +90,18 @@ class Frontier:
         firsts = looked.first[with_text]
         places: list[int] = []
         rows: list[tuple[str, int, int, int, int, int]] = []
-        seed_hosts: set[int] = set()
+        # Known URLs too, and before the links are judged: whoever names a URL as a seed wants its host.
+        seed_hosts = [self._hosts.id_of(host_key(text.decode())) for text in texts[: batch.seeds]]
+        self._hosts.mark_seeds(set(seed_hosts))
         for place, first, source in zip(with_text.tolist(), firsts.tolist(), source_of[firsts].tolist(), strict=True):
             url = texts[first].decode()
             parent_id, depth, hops, via = sources[source]
-            host_id = self._hosts.id_of(host_key(url))
-            if via == Via.SEED:
-                seed_hosts.add(host_id)
-            elif not self._follow_external and not self._hosts.get(host_id).is_seed:
+            host_id = seed_hosts[first] if first < batch.seeds else self._hosts.id_of(host_key(url))
+            if not self._follow_external and not self._hosts.get(host_id).is_seed:
                 filtered[Reason.EXTERNAL] += 1
                 continue
             places.append(place)
             rows.append((url, host_id, depth, hops, via, parent_id))
-        self._hosts.mark_seeds(seed_hosts)
         self._enter(looked, np.array(places, np.int64), rows, now)
         if batch.from_pages:
             self._count_inlinks(looked)
@@ -134,11 +134,11 @@ class Frontier:
     def _count_inlinks(self, looked: Looked) -> None:
         known = np.flatnonzero(looked.ids)
         ids = looked.ids[known]
-        before, after = self._seen.add_inlinks(ids, looked.counts[known])
-        old = before > 0  # a new URL has its priority already
-        for url_id, low, high in zip(ids[old].tolist(), before[old].tolist(), after[old].tolist(), strict=True):
-            if steps_up(low, high):
-                self._promote(url_id, low, high)
+        before, after, in_front = self._seen.add_inlinks(ids, looked.counts[known])
+        # A URL without in-links so far is new in this batch, and has its priority already.
+        rising = np.flatnonzero((before > 0) & in_front & steps_up(before, after))
+        for place in rising.tolist():
+            self._promote(int(ids[place]), int(before[place]), int(after[place]))
 
     def _promote(self, url_id: int, low: int, high: int) -> None:
         (depth,) = self._database.query("SELECT depth FROM urls WHERE id = ?", (url_id,)).fetchone()
@@ -163,8 +163,12 @@ class Frontier:
 
     # Back queues
 
-    def open_queues(self, fetchers: int, slots: int) -> None:
-        """Make the back queues of the table, for so many fetchers with so many slots in all."""
+    def open_queues(self, fetchers: int, slots: int, now: float = _NEVER) -> None:
+        """Make the back queues of the table, for so many fetchers with so many slots in all.
+
+        Hosts that kept failing in an earlier run and are to be left alone after `now` are parked from the start.
+        """
+        self._opened_at = now
         self._heaps = [[] for _ in range(fetchers)]
         self._load = [0] * fetchers
         self._wanted_queues = QUEUES_PER_SLOT * slots
@@ -184,6 +188,7 @@ class Frontier:
             waiting = self._front.pull()
             if waiting is None:
                 return
+            self._seen.leave_front(waiting.url_id)
             queue = self._queues.get(waiting.host_id) or self._make_queue(waiting.host_id)
             entry = Entry(waiting.url_id, waiting.url, waiting.depth, waiting.hops, waiting.revisit)
             self._back.append(queue, entry)
@@ -194,6 +199,8 @@ class Frontier:
         self._load[fetcher] += 1
         queue = BackQueue(self._hosts.get(host_id), fetcher)
         self._queues[host_id] = queue
+        if is_parked(queue.host.failures) and queue.host.ready_at > self._opened_at:
+            self._park(queue, True)
         return queue
 
     def _schedule(self, queue: BackQueue) -> None:
@@ -201,7 +208,8 @@ class Frontier:
         if queue.scheduled or queue.in_flight >= self._connections or queue.is_empty:
             return
         if queue.host.pages + queue.in_flight >= self._host_limit:
-            self._park(queue, True)
+            if queue.host.pages >= self._host_limit:  # else a page in flight may still fail, and make room for another
+                self._park(queue, True)
             return
         queue.scheduled = True
         heapq.heappush(self._heaps[queue.fetcher], (queue.host.ready_at, next(self._ticket), queue))
@@ -214,11 +222,9 @@ class Frontier:
 
     def lease(self, fetcher: int, now: float) -> tuple[BackQueue, Entry] | None:
         """The next URL for a fetcher whose host may be hit now. It counts as a hit until `release`."""
-        heap = self._heaps[fetcher]
-        if not heap or heap[0][0] > now:
+        queue = self._pop_due(self._heaps[fetcher], now)
+        if queue is None:
             return None
-        queue = heapq.heappop(heap)[2]
-        queue.scheduled = False
         if not queue.entries:
             self._back.read(queue)
         entry = queue.entries.popleft()
@@ -226,6 +232,15 @@ class Frontier:
         self._in_flight += 1
         self._schedule(queue)
         return queue, entry
+
+    def _pop_due(self, heap: list[tuple[float, int, BackQueue]], now: float) -> BackQueue | None:
+        while heap and heap[0][0] <= now:
+            queue = heapq.heappop(heap)[2]
+            queue.scheduled = False
+            if queue.host.ready_at <= now:
+                return queue
+            self._schedule(queue)  # a hit on another connection has ended since: the host needs its pause
+        return None
 
     def put_back(self, queue: BackQueue, entry: Entry) -> None:
         """The URL was not fetched after all: it goes to the head of its queue."""

@@ -7,16 +7,26 @@ from __future__ import annotations
 
 import bisect
 
+import numpy as np
+from numpy.typing import NDArray
+
 FRONT_QUEUES = 8
 _DEPTHS = (1, 2, 3, 4, 6, 9, 16)  # from each of these depths on, one step lower
 _INLINKS = (4, 16, 64)  # from each of these numbers on, one step higher
 
 
+_STEPS_UP = np.array([bisect.bisect_right(_INLINKS, number) for number in range(256)], np.uint8)
+_PRIORITIES = [
+    [max(1, min(FRONT_QUEUES, FRONT_QUEUES + int(_STEPS_UP[inlinks]) - bisect.bisect_right(_DEPTHS, depth)))
+     for inlinks in range(_INLINKS[-1] + 1)]
+    for depth in range(_DEPTHS[-1] + 1)
+]  # fmt: skip
+
+
 def priority(depth: int, inlinks: int) -> int:
-    steps = bisect.bisect_right(_INLINKS, inlinks) - bisect.bisect_right(_DEPTHS, depth)
-    return max(1, min(FRONT_QUEUES, FRONT_QUEUES + steps))
+    return _PRIORITIES[min(depth, _DEPTHS[-1])][min(inlinks, _INLINKS[-1])]
 
 
-def steps_up(before: int, after: int) -> bool:
-    """Whether so many more in-links can change a priority."""
-    return bisect.bisect_right(_INLINKS, before) != bisect.bisect_right(_INLINKS, after)
+def steps_up(before: NDArray[np.uint8], after: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    """Where so many more in-links can change a priority."""
+    return np.not_equal(_STEPS_UP[before], _STEPS_UP[after])

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import re
+import struct
+from array import array
 from collections import Counter
-
-import numpy as np
-from numpy.typing import NDArray
 
 from pycrawl.model import NO_LINKS, PackedLinks
 from pycrawl.parse.html import ParsedPage
 from pycrawl.url_filter import Reason, UrlFilter
-from pycrawl.urls import MAX_LENGTH, UrlRules, is_normal, normalise, origin, url_hash
+from pycrawl.urls import MAX_LENGTH, UrlRules, normalise, normalise_behind, origin, url_hash
 
 SENT_SLOTS = 1 << 20  # 8 bytes each
 MEMO_ENTRIES = 1 << 15
 MEMO_KEY_LENGTH = 512  # characters; with the above, bounds the memo's memory
+KNOWN_ORIGINS = 1 << 12
 
 _SCHEMES = ("http://", "https://")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
@@ -32,8 +32,12 @@ class LinkPacker:
         self._filter = url_filter
         self._seed = seed
         self._max_links = max_links
-        self._sent = _SentHashes(SENT_SLOTS)
+        # Hashes of URLs whose text was sent: one slot for each residue, the newest stays. Forgets, never invents:
+        # slot 0 starts with a hash that belongs elsewhere, so that not even the hash 0 is taken for sent.
+        self._sent = array("Q", bytes(8 * SENT_SLOTS))
+        self._sent[0] = 1
         self._memo: dict[str, _Found] = {}
+        self._origins: set[str] = set()  # of normalised URLs
 
     def pack(self, page: ParsedPage, url: str, depth: int) -> tuple[PackedLinks, dict[str, int]]:
         """The distinct links of the page at `url` that are wanted, and how many were turned away, by reason."""
@@ -61,23 +65,33 @@ class LinkPacker:
             absolute = _absolute(href, home, folder)
             found = memo.get(absolute)
             if found is None:
-                found = self._find(href, absolute, base, home)
-            if isinstance(found, Reason):
-                filtered[found] += 1
-            else:
+                found = self._find(href, absolute, base)
+            if isinstance(found, tuple):
                 links[found[1]] = found[0]
+            else:
+                filtered[found] += 1
         return links
 
-    def _find(self, href: str, absolute: str, base: str, home: str) -> _Found:
+    def _find(self, href: str, absolute: str, base: str) -> _Found:
         if not absolute:
             return self._judge(normalise(href, self._rules, base), href)
-        url = absolute if is_normal(absolute, home) else normalise(absolute, self._rules)
-        found = self._judge(url, absolute)
+        found = self._judge(self._normalise(absolute), absolute)
         if len(absolute) <= MEMO_KEY_LENGTH:
             if len(self._memo) >= MEMO_ENTRIES:
                 self._memo.clear()
             self._memo[absolute] = found
         return found
+
+    def _normalise(self, absolute: str) -> str | None:
+        start = absolute[: absolute.find("/", 8)]
+        if start in self._origins:
+            return normalise_behind(start, absolute, self._rules)
+        url = normalise(absolute, self._rules)
+        if url is not None and len(start) <= MEMO_KEY_LENGTH and url.startswith(start + "/"):
+            if len(self._origins) >= KNOWN_ORIGINS:
+                self._origins.clear()
+            self._origins.add(start)
+        return url
 
     def _judge(self, url: str | None, href: str) -> _Found:
         if url is None:
@@ -85,31 +99,19 @@ class LinkPacker:
         return self._filter.scope_verdict(url) or (url, url_hash(url, self._seed))
 
     def _packed(self, links: dict[int, str]) -> PackedLinks:
-        if not links:
-            return NO_LINKS
-        hashes = np.fromiter(links, np.uint64, len(links))
-        known = self._sent.are_known(hashes)
-        texts = [text for text, is_known in zip(links.values(), known.tolist(), strict=True) if not is_known]
-        fresh = hashes[~known]
-        self._sent.add(fresh)
-        ordered = np.concatenate((fresh, hashes[known])).astype("<u8", copy=False)
-        return PackedLinks(ordered.tobytes(), "\n".join(texts).encode(), len(texts))
-
-
-class _SentHashes:
-    """Hashes of URLs whose text was sent: one slot for each residue, the newest stays. Forgets, never invents."""
-
-    def __init__(self, slots: int) -> None:
-        self._mask = np.uint64(slots - 1)
-        self._slots: NDArray[np.uint64] = np.zeros(slots, np.uint64)
-        self._slots[0] = 1  # belongs elsewhere, so that the hash 0 is not taken for known
-
-    def are_known(self, hashes: NDArray[np.uint64]) -> NDArray[np.bool_]:
-        known: NDArray[np.bool_] = self._slots[hashes & self._mask] == hashes
-        return known
-
-    def add(self, hashes: NDArray[np.uint64]) -> None:
-        self._slots[hashes & self._mask] = hashes
+        sent, mask = self._sent, SENT_SLOTS - 1
+        known = []
+        fresh = []
+        texts = []
+        for link_hash, text in links.items():
+            if sent[link_hash & mask] == link_hash:
+                known.append(link_hash)
+            else:
+                sent[link_hash & mask] = link_hash
+                fresh.append(link_hash)
+                texts.append(text)
+        hashes = struct.pack(f"<{len(links)}Q", *fresh, *known)
+        return PackedLinks(hashes, "\n".join(texts).encode(), len(texts))
 
 
 def _absolute(href: str, home: str, folder: str) -> str:

@@ -71,7 +71,7 @@ class PageMaker:
         if (local - host.pages(PageKind.REDIRECT).start) % 8 == 1:
             return host, local - 1
         where, abroad, page = self._draws(host, local, _META_DRAWS)
-        other = self._popular_host(where) if abroad & 3 == 0 else host
+        other = self._popular_host(where * UNIT) if abroad & 3 == 0 else host
         return other, page % other.content
 
     def targets(self, host: Host, local: int) -> list[Target]:
@@ -86,7 +86,7 @@ class PageMaker:
         wanted = _links_wanted(self._settings.links_per_page, drawn[_LINKS]) - len(known)
         for position in range(_META_DRAWS, _META_DRAWS + wanted * _DRAWS_PER_LINK, _DRAWS_PER_LINK):
             where, which = drawn[position] * UNIT, drawn[position + 1]
-            other = host if where >= _ABROAD else self._popular_host(int(where / _ABROAD / UNIT))
+            other = host if where >= _ABROAD else self._popular_host(where / _ABROAD)
             page = int(other.size ** (which * UNIT)) - 1
             number = other.first + page
             if number in known:  # the famous ones are taken: any page will do
@@ -108,9 +108,9 @@ class PageMaker:
         known.update(other.first + page for other, page in targets)
         return targets
 
-    def _popular_host(self, draw: int) -> Host:
-        """Host i with a chance like 1/i."""
-        return self._hosts.host(int(len(self._hosts) ** (draw * UNIT)) - 1)
+    def _popular_host(self, chance: float) -> Host:
+        """Host i with a probability like 1/i."""
+        return self._hosts.host(int(self._settings.hosts**chance) - 1)
 
     # Text
 
@@ -137,7 +137,7 @@ class PageMaker:
         anchors = []
         for (other, page), style in zip(self._own_targets(host, local, drawn), styles, strict=False):
             folder, name, word = other.place(page)
-            if other is not host or style & 3 == 0:
+            if other.index != host.index or style & 3 == 0:
                 href = f"http://{other.authority}{folder}{name}"
             elif style & 3 == 1:
                 href = folder + name

@@ -42,6 +42,7 @@ class SimServer:
             [sys.executable, "-m", "pycrawl.simweb", *options],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            start_new_session=True,  # Ctrl-C is for who started it, and may want answers for a last few fetches
             env=os.environ | {"PYTHONPATH": os.pathsep.join(paths)},
         )
         try:
@@ -61,8 +62,7 @@ class SimServer:
 
     def log(self) -> list[LogEntry]:
         """Every request that was answered so far, or given up by its client, in the order in which they came."""
-        if self._log_path is None:
-            raise ValueError("this SimServer was started with log=False")
+        assert self._log_path, "this SimServer was started with log=False"
         self._ask("flush")
         return read_log(self._log_path, self._workers)
 
@@ -90,7 +90,9 @@ class SimServer:
         assert self._process.stdin
         self._process.stdin.write(f"{command}\n".encode())
         self._process.stdin.flush()
-        self._reply()
+        reply = self._reply()
+        if reply != "ok":
+            raise ValueError(f"simweb: {command}: {reply}")
 
     def _reply(self) -> str:
         assert self._process.stdout

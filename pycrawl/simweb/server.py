@@ -40,15 +40,16 @@ class WorkerProcess:
     pid: int
     control: socket.socket
 
-    def ask(self, command: bytes) -> None:
-        """Returns when the command was carried out."""
+    def ask(self, command: bytes) -> str:
+        """The reply, which comes when the command was carried out."""
         self.control.sendall(command + b"\n")
-        self.expect(b"ok\n")
+        return self.reply()
 
-    def expect(self, word: bytes) -> None:
-        reply = self.control.recv(4096)
-        if reply != word:
-            raise PycrawlError(f"simweb: a server process failed: {reply.decode() or 'it ended'}")
+    def reply(self) -> str:
+        data = self.control.recv(4096)
+        if not data:
+            raise PycrawlError("simweb: a server process ended")
+        return data.decode().strip()
 
 
 def serve(
@@ -62,8 +63,8 @@ def serve(
 ) -> None:
     """Serve a web on loopback until SIGINT or SIGTERM, or, if asked so, until standard input ends.
 
-    `announce` is called with the seed URL once all hosts accept connections, and then, if `until_eof`, with "ok" for
-    each line of standard input, which are commands: `version N`, `flush` (the log), `clear` (the log).
+    `announce` is called with the seed URL once all hosts accept connections, and then, if `until_eof`, with the reply
+    to each line of standard input, which are commands: `version N`, `flush` (the log), `clear` (the log).
     """
     if settings.port == 0:
         settings = replace(settings, port=free_port())
@@ -75,9 +76,7 @@ def serve(
     with _worker_processes(web, workers, cache_bytes // workers, log) as processes:
         announce(web.seeds[0])
         for command in _commands(processes, until_eof):
-            for process in processes:
-                process.ask(command)
-            announce("ok")
+            announce({process.ask(command) for process in processes}.pop())  # all of them say the same
 
 
 def free_port() -> int:
@@ -121,7 +120,9 @@ def _worker_processes(web: SimWeb, count: int, cache_bytes: int, log: Path | Non
             theirs.close()
             processes.append(WorkerProcess(pid, ours))
         for process in processes:
-            process.expect(b"ready\n")
+            reply = process.reply()
+            if reply != "ready":
+                raise PycrawlError(f"simweb: a server process failed: {reply}")
         yield processes
     finally:
         for process in processes:

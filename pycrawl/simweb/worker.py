@@ -16,7 +16,7 @@ from time import monotonic
 from pycrawl.simweb.answers import Answer, Answers, fault, is_fresh
 from pycrawl.simweb.connection import NO_REQUEST, Connection, Request
 from pycrawl.simweb.hosts import address
-from pycrawl.simweb.log import ABORTED, LogEntry, LogWriter
+from pycrawl.simweb.log import ABORTED, LogWriter
 
 MAX_HEAD_BYTES = 16_384
 BACKLOG = 512  # connections that wait to be accepted, for each host
@@ -224,7 +224,7 @@ class Worker:
             method, target = request.method.decode("latin-1"), request.target.decode("latin-1")
             times = connection.started, monotonic()
             agent = request.header(b"user-agent")
-            self._log.add(LogEntry(*times, address(connection.host), method, target, status, connection.number, agent))
+            self._log.add((*times, address(connection.host), method, target, status, connection.number, agent))
 
     # Commands
 
@@ -233,15 +233,17 @@ class Worker:
         data = self._control.recv(4096)
         *lines, self._commands = (self._commands + data).split(b"\n")
         for line in lines:
-            self._command(*line.decode().split())
-            self._control.sendall(b"ok\n")
+            self._control.sendall(b"ok\n" if self._command(line.split()) else b"unknown command\n")
         return bool(data)
 
-    def _command(self, word: str, *arguments: str) -> None:
-        match word, arguments:
-            case "version", (version,):
+    def _command(self, words: list[bytes]) -> bool:
+        match words:
+            case [b"version", version] if version.isdigit():
                 self._answers.set_version(int(version))
-            case "flush", () if self._log is not None:
+            case [b"flush"] if self._log is not None:
                 self._log.flush()
-            case "clear", () if self._log is not None:
+            case [b"clear"] if self._log is not None:
                 self._log.clear()
+            case _:
+                return False
+        return True

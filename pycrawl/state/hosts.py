@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Iterable
 from dataclasses import dataclass
+from weakref import WeakValueDictionary
 
 from pycrawl.model import RobotsFile
 from pycrawl.state.database import Database
@@ -14,7 +15,7 @@ _CACHED_HOSTS = 50_000
 _COLUMNS = "id, key, is_seed, pages, failures, ready_at, crawl_delay, address"
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, weakref_slot=True)
 class Host:
     """What is known of a host; whoever changes it calls `Hosts.touch`."""
 
@@ -29,12 +30,16 @@ class Host:
 
 
 class Hosts:
-    """The hosts table behind two bounded caches (key → id, id → host)."""
+    """The hosts table behind two bounded caches (key → id, id → host).
+
+    A host that somebody still holds is never read again: a second object would overwrite what the first one knows.
+    """
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self._ids: OrderedDict[str, int] = OrderedDict()
-        self._hosts: OrderedDict[int, Host] = OrderedDict()
+        self._hosts: WeakValueDictionary[int, Host] = WeakValueDictionary()
+        self._recent: deque[Host] = deque(maxlen=_CACHED_HOSTS)  # keeps the last ones read alive
         self._dirty: dict[int, Host] = {}
         self._new: list[tuple[int, str]] = []
         self._next_id = 1 + int(database.query("SELECT coalesce(max(id), 0) FROM hosts").fetchone()[0])
@@ -62,14 +67,13 @@ class Hosts:
         return host_id
 
     def get(self, host_id: int) -> Host:
-        host = self._hosts.get(host_id) or self._dirty.get(host_id)
+        host = self._hosts.get(host_id)
         if host is None:
             self.flush_new()
             row = self._database.query(f"SELECT {_COLUMNS} FROM hosts WHERE id = ?", (host_id,)).fetchone()
             host = Host(*row)
             self._hosts[host_id] = host
-            if len(self._hosts) > _CACHED_HOSTS:
-                self._hosts.popitem(last=False)
+            self._recent.append(host)
         return host
 
     def touch(self, host: Host) -> None:

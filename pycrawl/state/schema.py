@@ -40,7 +40,7 @@ CREATE TABLE urls (
 -- The hashes of `urls`, in chunks of CHUNK ids: what URL-seen reads at the start. An incomplete chunk is not here.
 CREATE TABLE url_hashes (first_id INTEGER PRIMARY KEY, hashes BLOB NOT NULL);
 
--- In-links seen so far (one byte a URL, up to 255), in chunks too. Best effort: written now and then, and at the end.
+-- In-links seen so far (7 bits a URL; the eighth: it has left `front`), in chunks. Best effort: written now and then.
 CREATE TABLE url_inlinks (first_id INTEGER PRIMARY KEY, counts BLOB NOT NULL);
 
 -- Mercator's front queues, in the order of discovery within a priority. Filled by the sieve and by --recrawl, emptied

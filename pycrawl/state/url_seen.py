@@ -26,7 +26,8 @@ I64 = NDArray[np.int64]
 CHUNK = 65_536  # ids in one row of url_hashes
 PARTITIONS = 256
 _SHIFT = np.uint64(64 - 8)  # the partition's number is the hash's high 8 bits
-_MOST_INLINKS = 255
+_MOST_INLINKS = 127
+_LEFT_FRONT = np.uint8(128)  # the bit of a count's byte that says: the URL has left the front queues
 _PARTITION_STARTS = np.arange(PARTITIONS, dtype=np.uint64) << _SHIFT
 
 
@@ -85,13 +86,19 @@ class UrlSeen:
             self._inlinks = grown
         return ids
 
-    def add_inlinks(self, ids: U32, counts: I64) -> tuple[U8, U8]:
-        """Count in-links of known URLs (distinct ids); their numbers before and after."""
-        before = self._inlinks[ids]
+    def add_inlinks(self, ids: U32, counts: I64) -> tuple[U8, U8, NDArray[np.bool_]]:
+        """Count in-links of known URLs (distinct ids): their numbers before and after, and who may wait in front."""
+        flagged = self._inlinks[ids]
+        left = flagged & _LEFT_FRONT
+        before = flagged ^ left
         after = np.minimum(before + counts, _MOST_INLINKS).astype(np.uint8)
-        self._inlinks[ids] = after
+        self._inlinks[ids] = after | left
         self._dirty_chunks.update((np.unique(ids // CHUNK) * CHUNK).tolist())
-        return before, after
+        return before, after, left == 0
+
+    def leave_front(self, url_id: int) -> None:
+        """The URL was pulled into a back queue: in-links no longer change its place."""
+        self._inlinks[url_id] |= _LEFT_FRONT
 
     def flush(self) -> None:
         """Write the chunks that have become complete."""
@@ -169,4 +176,4 @@ def inlinks_of(database: Database, url_id: int) -> int:
     """In-links of one URL as last written, for readers."""
     start = url_id // CHUNK * CHUNK
     row = database.query("SELECT counts FROM url_inlinks WHERE first_id = ?", (start,)).fetchone()
-    return int(row[0][url_id - start]) if row and url_id - start < len(row[0]) else 0
+    return row[0][url_id - start] & _MOST_INLINKS if row and url_id - start < len(row[0]) else 0

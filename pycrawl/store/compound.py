@@ -46,6 +46,7 @@ class Location:
     file_id: int
     offset: int
     length: int
+    number: int  # in its file
     docno: str
 
 
@@ -185,7 +186,7 @@ class CompoundWriter:
         head = trecweb.head(docno)
         if self._compress:
             head = trecweb.pack_stored(head)
-        location = Location(file.file_id, file.length, len(head) + len(record), docno)
+        location = Location(file.file_id, file.length, len(head) + len(record), file.records, docno)
         file.buffer += head
         file.buffer += record
         file.length += location.length

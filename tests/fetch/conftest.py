@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -91,3 +93,15 @@ def make_client(request: pytest.FixtureRequest) -> Iterator[Callable[..., Client
 @pytest.fixture
 def client(make_client: Callable[..., Client]) -> Client:
     return make_client()
+
+
+@pytest.fixture(scope="session")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("tls")
+    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost"]
+    command += ["-addext", "subjectAltName=DNS:localhost", "-keyout", "key.pem", "-out", "cert.pem"]
+    try:
+        subprocess.run(command, cwd=folder, check=True, capture_output=True)
+    except FileNotFoundError:
+        pytest.skip("the openssl command is missing")
+    return folder

@@ -10,7 +10,7 @@ import time
 import zlib
 from collections.abc import Callable
 
-import brotli  # type: ignore[import-untyped]  # it ships no type information
+import brotli
 
 PAGE = b"<html><body>" + b"All is well. " * 500 + b"</body></html>"
 BOMB_BYTES = 50_000_000

@@ -396,6 +396,20 @@ def test_the_command_ends_with_its_input() -> None:
         assert refuses(seed)
 
 
+def test_an_unknown_command_does_no_harm(client: Client) -> None:
+    with started("--port=0", "--until-eof") as process:
+        assert process.stdin
+        assert process.stdout
+        seed = process.stdout.readline().strip()
+        for line in ("", "nonsense", "version x", "flush", "version 2"):
+            process.stdin.write(f"{line}\n")
+            process.stdin.flush()
+            assert process.stdout.readline().strip() == ("ok" if line == "version 2" else "unknown command")
+        assert client.get(seed)[2] == SimWeb(SimWebSettings(hosts=2, pages=10, port=urlsplit(seed).port or 0)).page(
+            seed
+        ).body(2)
+
+
 def test_the_command_prints_urls() -> None:
     with started("--print-urls", "--seed=4") as process:
         assert process.stdout

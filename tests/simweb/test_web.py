@@ -55,6 +55,15 @@ def test_the_same_seed_gives_the_same_bytes_in_another_process() -> None:
     assert there.strip() == here
 
 
+def test_bytes_do_not_depend_on_what_was_asked_before() -> None:
+    web = web_of(hosts=9_000, pages=30_000)  # more hosts than are kept in memory
+    page = web.page_number(1_500)
+    body = page.body()
+    for host in web.hosts:
+        assert host.size
+    assert page.body() == body == web.page_number(1_500).body()
+
+
 def test_another_seed_gives_another_web() -> None:
     assert web_of(seed=1).page_number(3).body() != web_of(seed=2).page_number(3).body()
 

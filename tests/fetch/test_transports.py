@@ -1,0 +1,328 @@
+"""Both transports against the same faults: what goes in and comes out must not depend on which one is used."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from pycrawl.config import parse
+from pycrawl.fetch.transport import Response, TransportSettings, header
+from pycrawl.model import Outcome
+from tests.fetch.conftest import QUICK, Client
+from tests.fetch.faults import PAGE, FaultServer, Visit
+
+MakeClient = Callable[..., Client]
+
+
+def is_failure(response: Response, outcome: Outcome) -> bool:
+    """`outcome`, said in one line, and nothing of an answer."""
+    assert response.outcome is outcome, response
+    assert response.detail
+    assert "\n" not in response.detail
+    return (response.status, response.headers, response.body) == (0, [], b"")
+
+
+def test_an_answer_is_reported_whole(client: Client, server: FaultServer) -> None:
+    before = time.monotonic()
+    response = client.get(f"{server.base}/ok")
+    assert (response.status, response.status_line, response.body) == (200, b"HTTP/1.1 200 OK", PAGE)
+    assert response.outcome is None
+    assert response.headers == [
+        (b"Content-Length", b"%d" % len(PAGE)),
+        (b"X-Answer", b"one"),
+        (b"x-answer", b"two"),
+        (b"Content-Type", b"text/html"),
+    ]
+    assert header(response, b"x-answer") == b"one"
+    assert header(response, b"x-missing") is None
+    assert response.address == "127.0.0.1"
+    assert before <= response.started <= response.ended <= time.monotonic()
+    assert abs(response.fetched_at - time.time()) < 5
+    assert response.wire_bytes > len(PAGE)
+    assert (response.truncated, response.aborted_by_type) == (False, False)
+    assert client.transport.in_flight == 0
+
+
+def test_the_request_says_who_asks_and_what_it_takes(client: Client, server: FaultServer) -> None:
+    client.get(f"{server.base}/ok?q=1", ("If-None-Match", '"caf\xe9"'), ("X-Bad", "a\r\nX-Forged: b"))
+    client.get(f"{server.base}/ok")
+    first, second = server.requests
+    assert first.startswith(b"GET /ok?q=1 HTTP/1.1\r\n")
+    assert f"User-Agent: {QUICK['user_agent']}\r\n".encode() in first
+    assert b"Accept-Encoding: gzip, deflate, br\r\n" in first
+    assert b"Accept: text/html" in first
+    assert b"Host: 127.0.0.1:%d\r\n" % server.port in first
+    assert b'If-None-Match: "caf\xe9"\r\n' in first
+    assert b"Forged" not in first
+    assert b"If-None-Match" not in second  # a handle used again forgets the last request's headers
+    assert b"Cookie" not in first + second
+
+
+@pytest.mark.parametrize(
+    "resource",
+    [
+        "ok",
+        "gzipped",
+        "brotli-coded",
+        "deflated",
+        "deflated-raw",
+        "chunked",
+        "interim-answers",
+        "http-1-0",
+        "header-folded",
+    ],
+)
+def test_a_body_is_decoded(client: Client, server: FaultServer, resource: str) -> None:
+    response = client.get(f"{server.base}/{resource}")
+    assert (response.outcome, response.status, response.body) == (None, 200, PAGE)
+
+
+@pytest.mark.parametrize(
+    ("resource", "outcome"),
+    [
+        ("gzip-garbage", Outcome.BAD_ENCODING),
+        ("encoding-unknown", Outcome.BAD_ENCODING),
+        ("length-too-long", Outcome.CONNECTION_LOST),
+        ("chunked-cut", Outcome.CONNECTION_LOST),
+        ("chunked-garbage", Outcome.CONNECTION_LOST),
+        ("reset-in-the-middle", Outcome.CONNECTION_LOST),
+        ("closes-at-once", Outcome.CONNECTION_LOST),
+        ("header-without-colon", Outcome.BAD_RESPONSE),
+        ("header-with-nul", Outcome.BAD_RESPONSE),
+        ("not-http", Outcome.BAD_RESPONSE),
+        ("headers-100-kb", Outcome.HEADERS_TOO_LARGE),
+        ("headers-endless", Outcome.HEADERS_TOO_LARGE),
+    ],
+)
+def test_a_fault_has_its_name(client: Client, server: FaultServer, resource: str, outcome: Outcome) -> None:
+    assert is_failure(client.get(f"{server.base}/{resource}"), outcome)
+
+
+def test_slow_ones_are_given_up_side_by_side(client: Client, server: FaultServer) -> None:
+    expected = {
+        "byte-by-byte": Outcome.TOO_SLOW,
+        "headers-slow": Outcome.TOO_SLOW,
+        "never-answers": Outcome.TIMEOUT,
+    }
+    for resource in expected:
+        client.submit(f"{server.base}/{resource}")
+    assert client.transport.in_flight == 3
+    responses = client.wait(3)
+    assert {response.url.rpartition("/")[2]: response.outcome for response in responses} == expected
+    assert all(is_failure(response, expected[response.url.rpartition("/")[2]]) for response in responses)
+
+
+@pytest.mark.parametrize("resource", ["byte-by-byte", "headers-slow", "never-answers"])
+def test_the_whole_fetch_has_a_deadline(make_client: MakeClient, server: FaultServer, resource: str) -> None:
+    client = make_client(min_bytes_per_second=0, total_timeout=0.5)
+    response = client.get(f"{server.base}/{resource}")
+    assert is_failure(response, Outcome.TIMEOUT)
+    assert 0.4 < response.ended - response.started < 2
+
+
+@pytest.mark.parametrize("resource", ["gzip-bomb", "brotli-bomb", "body-endless"])
+def test_a_body_is_cut_at_the_limit(client: Client, server: FaultServer, resource: str) -> None:
+    response = client.get(f"{server.base}/{resource}")
+    assert (response.outcome, response.status, response.truncated) == (None, 200, True)
+    assert len(response.body) == QUICK["max_body_bytes"]
+
+
+def test_a_body_of_the_limit_is_whole(make_client: MakeClient, server: FaultServer) -> None:
+    client = make_client(max_body_bytes=len(PAGE))
+    response = client.get(f"{server.base}/ok")
+    assert (response.body, response.truncated) == (PAGE, False)
+
+
+def test_a_gzip_stream_that_ends_early_counts_as_far_as_it_goes(client: Client, server: FaultServer) -> None:
+    response = client.get(f"{server.base}/gzip-truncated")
+    assert response.outcome is None
+    assert 0 < len(response.body) < len(PAGE)
+    assert PAGE.startswith(response.body)
+
+
+def test_a_length_too_short_cuts_the_body(client: Client, server: FaultServer) -> None:
+    assert client.get(f"{server.base}/length-too-short").body == PAGE[:100]
+
+
+@pytest.mark.parametrize(
+    ("resource", "status", "body"),
+    [
+        ("no-content", 204, b""),
+        ("not-modified", 304, b""),
+        ("redirect", 301, b"gone there"),
+        ("error-500", 500, b"sorry"),
+        ("bare-newlines", 200, b"hello"),
+    ],
+)
+def test_other_answers(client: Client, server: FaultServer, resource: str, status: int, body: bytes) -> None:
+    response = client.get(f"{server.base}/{resource}")
+    assert (response.outcome, response.status, response.body) == (None, status, body)
+    assert not response.aborted_by_type
+    assert len(server.requests) == 1  # redirects are not followed
+    assert header(response, b"location") == (b"/ok" if resource == "redirect" else None)
+
+
+def test_interim_answers_are_dropped(client: Client, server: FaultServer) -> None:
+    response = client.get(f"{server.base}/interim-answers")
+    assert response.status_line == b"HTTP/1.1 200 OK"
+    assert header(response, b"link") is None
+    assert header(response, b"x-final") == b"yes"
+
+
+def test_folded_headers_are_unfolded_and_trailers_dropped(client: Client, server: FaultServer) -> None:
+    assert header(client.get(f"{server.base}/header-folded"), b"x-folded") == b"one two"
+    assert header(client.get(f"{server.base}/chunked"), b"x-trailer") is None
+
+
+def test_unwanted_types_are_not_read(client: Client, server: FaultServer) -> None:
+    response = client.get(f"{server.base}/image-endless")
+    assert (response.outcome, response.status, response.body) == (None, 200, b"")
+    assert response.aborted_by_type
+    assert response.wire_bytes < 500_000
+    assert client.get(f"{server.base}/error-500").body == b"sorry"  # JSON, but not a 2xx
+
+
+def test_small_unwanted_bodies_do_not_cost_the_connection(client: Client, server: FaultServer) -> None:
+    response = client.get(f"{server.base}/image")
+    assert (response.aborted_by_type, response.body, header(response, b"content-type")) == (True, b"", b"image/png")
+    client.get(f"{server.base}/ok")
+    assert server.connections == 1
+
+
+def test_connections_are_kept(client: Client, server: FaultServer) -> None:
+    for resource in ("ok", "redirect", "chunked", "no-content", "not-modified", "interim-answers", "ok"):
+        client.get(f"{server.base}/{resource}")
+    assert server.connections == 1
+
+
+def test_connections_are_kept_by_name_too(client: Client, server: FaultServer) -> None:
+    for _ in range(3):
+        assert client.get(f"http://localhost:{server.port}/ok").status == 200
+        assert client.get(f"http://other.localhost:{server.port}/ok").status == 200
+    assert server.connections == 2
+
+
+def test_a_kept_connection_that_died_is_replaced(client: Client, server: FaultServer) -> None:
+    for _ in range(3):
+        assert client.get(f"{server.base}/ok-but-closes").status == 200
+
+
+def test_many_at_once(client: Client, server: FaultServer) -> None:
+    for _ in range(60):
+        client.submit(f"{server.base}/ok")
+    responses = client.wait(60)
+    assert {response.status for response in responses} == {200}
+    assert sorted(response.key for response in responses) == list(range(60))
+    assert client.transport.in_flight == 0
+
+
+def test_answers_never_come_from_inside_submit(client: Client) -> None:
+    for url in ("http://127.0.0.1:1/", "http://[::1]:1/", "http://a b/", "nonsense", "http://localhost:x/", "ftp://a/"):
+        count = len(client.responses)
+        client.submit(url)
+        assert len(client.responses) == count
+        client.wait(count + 1)
+        assert client.responses[-1].outcome is not None
+
+
+def test_connection_refused(client: Client) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    assert is_failure(client.get(f"http://127.0.0.1:{port}/"), Outcome.CONNECT_FAILED)
+
+
+def test_a_server_that_does_not_accept(make_client: MakeClient) -> None:
+    client = make_client(connect_timeout=0.3)
+    with socket.create_server(("127.0.0.1", 0), backlog=0) as listener:
+        address = listener.getsockname()
+        fillers = [socket.socket() for _ in range(4)]  # they fill the backlog: further SYNs are dropped
+        for filler in fillers:
+            filler.setblocking(False)
+            filler.connect_ex(address)
+        response = client.get(f"http://127.0.0.1:{address[1]}/")
+        for filler in fillers:
+            filler.close()
+    assert is_failure(response, Outcome.CONNECT_TIMEOUT)
+
+
+def test_ipv6(client: Client) -> None:
+    server = FaultServer("::1")
+    response = client.get(f"{server.base}/ok")
+    assert (response.status, response.address) == (200, "::1")
+    assert client.get(f"http://localhost:{server.port}/ok").address == "::1"  # after 127.0.0.1 has refused
+    server.close()
+
+
+def test_closing_with_fetches_under_way(make_client: MakeClient, server: FaultServer) -> None:
+    client = make_client()
+    client.get(f"{server.base}/ok")
+    client.submit(f"{server.base}/never-answers")
+    client.submit(f"{server.base}/ok")
+    client.loop.run_once(0.05)
+    client.transport.close()
+    count = len(client.responses)
+    client.loop.run_once(0.05)
+    assert len(client.responses) == count
+
+
+def test_settings_come_from_the_configuration() -> None:
+    config = parse(
+        "[crawl]\nslots_per_fetcher = 7\nnameservers = ['127.0.0.1:5353']\n"
+        "[limits]\nmax_body_bytes = '1 KB'\ntotal_timeout = '9s'\n[security]\nallow_private_addresses = true\n"
+    )
+    settings = TransportSettings.of(config)
+    assert (settings.slots, settings.max_body_bytes, settings.total_timeout) == (7, 1000, 9.0)
+    assert (settings.nameservers, settings.allow_private) == (("127.0.0.1:5353",), True)
+    assert settings.user_agent == config.user_agent
+
+
+@pytest.fixture
+def tls_port(certificate: Path) -> Iterator[int]:
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(certificate / "cert.pem", certificate / "key.pem")
+    listener = socket.create_server(("127.0.0.1", 0))
+
+    def serve() -> None:
+        while True:
+            try:
+                plain, _ = listener.accept()
+            except OSError:
+                return
+            try:
+                with context.wrap_socket(plain, server_side=True) as sock:
+                    sock.recv(65_536)
+                    Visit(FaultServer.__new__(FaultServer), sock, b"").answer(PAGE)
+                    sock.unwrap()
+            except OSError:
+                continue
+
+    threading.Thread(target=serve, daemon=True).start()
+    yield listener.getsockname()[1]
+    listener.shutdown(socket.SHUT_RDWR)
+    listener.close()
+
+
+def test_tls_with_a_trusted_certificate(make_client: MakeClient, tls_port: int, certificate: Path) -> None:
+    client = make_client(ca_file=str(certificate / "cert.pem"))
+    response = client.get(f"https://localhost:{tls_port}/")
+    assert (response.outcome, response.status, response.body) == (None, 200, PAGE)
+
+
+def test_tls_with_an_unknown_certificate(client: Client, tls_port: int) -> None:
+    assert is_failure(client.get(f"https://localhost:{tls_port}/"), Outcome.TLS_FAILURE)
+
+
+def test_tls_with_another_hosts_certificate(make_client: MakeClient, tls_port: int, certificate: Path) -> None:
+    client = make_client(ca_file=str(certificate / "cert.pem"))
+    assert is_failure(client.get(f"https://127.0.0.1:{tls_port}/"), Outcome.TLS_FAILURE)
+
+
+def test_tls_with_a_server_that_speaks_none(client: Client, server: FaultServer) -> None:
+    response = client.get(f"https://127.0.0.1:{server.port}/ok")
+    assert response.outcome in (Outcome.TLS_FAILURE, Outcome.CONNECTION_LOST, Outcome.CONNECT_TIMEOUT)

@@ -1,0 +1,144 @@
+from __future__ import annotations
+
+import struct
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pycrawl.config import Config, CrawlSection, ScopeSection
+from pycrawl.model import NO_LINKS, PackedLinks
+from pycrawl.parse import links
+from pycrawl.parse.html import ParsedPage
+from pycrawl.parse.links import LinkPacker
+from pycrawl.url_filter import UrlFilter
+from pycrawl.urls import UrlRules, normalise, url_hash
+
+SEED = 0x5EED
+RULES = UrlRules.of(Config())
+URL = "http://example.com/dir/page?q=a/b"
+
+
+def packer(config: Config | None = None, max_links: int = 100) -> LinkPacker:
+    return LinkPacker(RULES, UrlFilter(config or Config()), SEED, max_links)
+
+
+def page(*hrefs: str, base: str = "", nofollow_hrefs: tuple[str, ...] = (), nofollow: bool = False) -> ParsedPage:
+    return ParsedPage(list(hrefs), list(nofollow_hrefs), base, nofollow, False, "", "utf-8")
+
+
+def hashes(packed: PackedLinks) -> list[int]:
+    return list(struct.unpack(f"<{len(packed.hashes) // 8}Q", packed.hashes))
+
+
+def texts(packed: PackedLinks) -> list[str]:
+    found = packed.texts.decode().split("\n") if packed.texts else []
+    assert len(found) == packed.texts_count
+    assert hashes(packed)[: len(found)] == [url_hash(url, SEED) for url in found]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("href", "base", "expected"),
+    [
+        ("/a", "", "http://example.com/a"),
+        ("/a#x", "", "http://example.com/a"),
+        ("a.html", "", "http://example.com/dir/a.html"),
+        ("../a", "", "http://example.com/a"),
+        ("?p=2", "", "http://example.com/dir/page?p=2"),
+        ("//other.test/x", "", "http://other.test/x"),
+        ("/\\other.test/x", "", "http://other.test/x"),
+        ("/\t/other.test/x", "", "http://other.test/x"),
+        ("https://example.com:443/%7ea?utm_id=1", "", "https://example.com/~a"),
+        ("HTTP://example.com/b", "", "http://example.com/b"),
+        ("http:c", "", "http://example.com/dir/c"),
+        ("a", "/base/", "http://example.com/base/a"),
+        ("a", "http://other.test/d/e", "http://other.test/d/a"),
+        ("/a", "http://other.test/d/e", "http://other.test/a"),
+        ("#x", "/base/", "http://example.com/base/"),
+        ("a", "mailto:x", "http://example.com/dir/a"),
+    ],
+)
+def test_resolution(href: str, base: str, expected: str) -> None:
+    packed, filtered = packer().pack(page(href, base=base), URL, 0)
+    assert texts(packed) == [expected]
+    assert filtered == {}
+
+
+def test_links_are_distinct_and_not_to_the_page_itself() -> None:
+    packed, filtered = packer().pack(page("#top", URL, "/a", "/a#b", "http://example.com/a", "/c"), URL, 0)
+    assert texts(packed) == ["http://example.com/a", "http://example.com/c"]
+    assert filtered == {}
+
+
+def test_a_link_sent_before_travels_as_its_hash_behind_those_with_text() -> None:
+    links_of = packer()
+    links_of.pack(page("/a", "/b"), URL, 0)
+    packed, _ = links_of.pack(page("/a", "/new", "/b"), "http://example.com/2", 0)
+    assert texts(packed) == ["http://example.com/new"]
+    assert hashes(packed) == [url_hash(f"http://example.com/{path}", SEED) for path in ("new", "a", "b")]
+
+
+def test_a_link_without_text_was_sent_with_it_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(links, "SENT_SLOTS", 8)  # nearly every link drives another one out
+    monkeypatch.setattr(links, "MEMO_ENTRIES", 16)
+    links_of = packer()
+    sent: set[int] = set()
+    repeats = 0
+    for number in range(200):
+        hrefs = [f"/{(number * 7 + step * step) % 23}" for step in range(6)]
+        packed, _ = links_of.pack(page(*hrefs), URL, 0)
+        with_text = hashes(packed)[: len(texts(packed))]
+        sent.update(with_text)
+        repeats += len(hashes(packed)) - len(with_text)
+        assert sent.issuperset(hashes(packed))
+        assert len(hashes(packed)) == len(set(hrefs))
+    assert repeats > 0
+
+
+def test_reasons_are_counted() -> None:
+    config = Config(scope=ScopeSection(deny_hosts=("bad.test",)))
+    hrefs = [
+        "javascript:x()",
+        "MAILTO:a@b",
+        "http://[",
+        "http://bad.test/",
+        "//bad.test/2",
+        "/ok",
+        "data:," + "x" * 70_000,
+    ]
+    hrefs.append("/" + "x" * 3_000)
+    hrefs.append("/" + "x" * 70_000)
+    packed, filtered = packer(config).pack(page(*hrefs, nofollow_hrefs=("/n",)), URL, 0)
+    assert texts(packed) == ["http://example.com/ok"]
+    assert filtered == {"not-http": 3, "not-a-url": 1, "host-denied": 2, "too-long": 2, "nofollow": 1}
+
+
+def test_limits_of_number_and_depth() -> None:
+    assert packer(max_links=2).pack(page("/1", "/2", "/3", "/4"), URL, 0)[1] == {"too-many-links": 2}
+    limited = packer(Config(crawl=CrawlSection(max_depth=3)))
+    assert limited.pack(page("/1"), URL, 2)[0].texts_count == 1
+    assert limited.pack(page("/2", "/3"), URL, 3) == (NO_LINKS, {"too-deep": 2})
+
+
+def test_a_page_that_says_nofollow() -> None:
+    assert packer().pack(page("/1", "/2", nofollow=True, nofollow_hrefs=("/3",)), URL, 0) == (NO_LINKS, {"nofollow": 3})
+
+
+href_pieces = st.lists(
+    st.sampled_from(
+        ["/", "//", "\\", "..", ".", "?", "#", "a", "b.html", ":", "http:", "https://", "h.test", "@", "%41"]
+    )
+    | st.text(max_size=3),
+    max_size=6,
+).map("".join)
+
+
+@given(st.lists(href_pieces, max_size=8, unique=True), st.sampled_from(["", "/x/y?z=/w", "https://o.test/q"]))
+def test_short_cuts_and_memory_give_what_normalise_gives(hrefs: list[str], base: str) -> None:
+    links_of = packer()
+    resolved_base = normalise(base, RULES, URL) if base else URL
+    expected = {normalise(href, RULES, resolved_base) for href in hrefs} - {None, URL}
+    for _ in range(2):
+        packed, _ = links_of.pack(page(*hrefs, base=base), URL, 0)
+        assert set(hashes(packed)) == {url_hash(url, SEED) for url in expected if url}
