@@ -6,7 +6,10 @@ A process is started by the dotted name of its module, so that the parent never 
 from __future__ import annotations
 
 import importlib
+import os
 
 
-def start(module: str, *values: object) -> None:
+def start(module: str, log_file: str, *values: object) -> None:
+    log = os.open(log_file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+    os.dup2(log, 2)  # tracebacks and crashes, those while importing too, belong into the log, not over the live view
     importlib.import_module(module).main(*values)

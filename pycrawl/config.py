@@ -23,6 +23,7 @@ _SIZE_UNITS = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**1
 _SIZE_UNITS |= {"k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 _SIZE_UNITS |= {"kib": 2**10, "mib": 2**20, "gib": 2**30, "tib": 2**40}
 _LARGEST_BODY = 99_000_000  # bytes: with its headers a record stays below the 100 MB that Indri reads
+_MOST = 10.0**15  # bytes or seconds: beyond it a whole number is no longer exact
 _AMOUNT = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([a-zA-Z]*)\s*")
 
 
@@ -46,14 +47,14 @@ def _body_size(value: object) -> int:
 
 
 def _amount(value: object, units: dict[str, Any], expected: str) -> float:
+    amount = -1.0
     if isinstance(value, int | float) and not isinstance(value, bool):
-        if 0 <= value < float("inf"):
-            return float(value)
+        amount = float(value) if value <= _MOST else -1.0
     elif isinstance(value, str) and (match := _AMOUNT.fullmatch(value)):
-        unit = units.get(match[2].lower())
-        if unit is not None:
-            return float(match[1]) * float(unit)
-    raise ValueError(f"expected {expected}, found {value!r}")
+        amount = float(match[1]) * float(units.get(match[2].lower(), -1.0))
+    if not 0 <= amount <= _MOST:
+        raise ValueError(f"expected {expected}, found {value!r}")
+    return amount
 
 
 def _integer(least: int, most: int) -> Callable[[object], int]:
@@ -125,7 +126,7 @@ def _patterns(value: object) -> tuple[str, ...]:
     for text in texts:
         try:
             re.compile(text)
-        except re.error as error:
+        except (re.error, OverflowError, RecursionError) as error:
             raise ValueError(f"{text!r} is not a regular expression: {error}") from None
     return texts
 
@@ -305,7 +306,7 @@ def _sections() -> Iterator[tuple[str, Any]]:
 def load(path: Path) -> Config:
     """The configuration in the file at `path`."""
     try:
-        text = path.read_text("utf-8")
+        text = path.read_text("utf-8-sig")  # some editors put a byte order mark first
     except FileNotFoundError:
         raise ConfigError(
             f"{path}: no such file. Run `pycrawl init` first, or name the crawl's directory with -C."
@@ -319,7 +320,7 @@ def parse(text: str, origin: str = CONFIG_NAME) -> Config:
     """The configuration in `text`; `origin` names it in error messages."""
     try:
         tables = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # also numbers too long, and brackets too deep, to read
         raise ConfigError(f"{origin}: not valid TOML: {error}") from None
     sections = dict(_sections())
     for name in tables:

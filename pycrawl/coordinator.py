@@ -99,7 +99,7 @@ class Coordinator:
         database = self._workspace.database
         with database.explained(), ThreadPoolExecutor(1, "fsync") as disk:
             self._run = meta.start_run(database, self.now(), os.getpid())
-            self._frontier.open_queues(len(self._pool), self._slots * len(self._pool))
+            self._frontier.open_queues(len(self._pool), self._slots * len(self._pool), self.now())
             self._workspace.commit(self.now())
             while not self._is_over():
                 self._take_in_inbox()
@@ -412,10 +412,9 @@ class Coordinator:
             self._finish_commit()
         if self._interrupts.count > 1:
             return
-        self._workspace.flush_inlinks()
         meta.update_run(self._workspace.database, self._run, self._counts.pages, self.now())
         meta.end_run(self._workspace.database, self._run, self.now(), self._stopping or "finished")
-        self._workspace.commit(self.now())
+        self._workspace.commit_last(self.now())
         if self._stopping == "max-errors":
             raise StoppedByLimit(
                 f"more than {self._config.limits.max_errors} URLs failed (limits.max_errors); all work so far is saved"

@@ -54,8 +54,10 @@ class CrawlDirectory:
         try:
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
+            except BlockingIOError:
                 raise DirectoryHeld(f"{self.path}: {_holder(os.pread(handle, 1000, 0))}") from None
+            except OSError as error:
+                raise UsageError(f"{self.path}: cannot be locked: {error.strerror}") from None
             os.ftruncate(handle, 0)
             os.pwrite(handle, json.dumps({"pid": os.getpid(), "since": int(time.time())}).encode(), 0)
             yield

@@ -25,7 +25,9 @@ class Interrupts:
         os.set_blocking(self._reader, False)
         os.set_blocking(self._writer, False)
         for number in _SIGNALS:
-            self._before[number] = signal.signal(number, self._on_signal)
+            # Who started us with nohup wants the terminal's end to pass unnoticed.
+            if number is not signal.SIGHUP or signal.getsignal(number) is not signal.SIG_IGN:
+                self._before[number] = signal.signal(number, self._on_signal)
         self._wakeup_before = signal.set_wakeup_fd(self._writer, warn_on_full_buffer=False)
         return self
 

@@ -7,6 +7,7 @@ that keeps failing is parked, so that a crawl can end although a host may come b
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC
 from email.utils import parsedate_to_datetime
 
 from pycrawl.config import Config
@@ -62,6 +63,9 @@ def retry_after_seconds(value: str, now: float) -> float:
     if value.isascii() and value.isdigit():
         return float(value[:_LONGEST_NUMBER])
     try:
-        return max(0.0, parsedate_to_datetime(value).timestamp() - now)
+        date = parsedate_to_datetime(value)
+        if date.tzinfo is None:  # asctime's form names no zone: RFC 9110, 5.6.7 says that it is UTC
+            date = date.replace(tzinfo=UTC)
+        return max(0.0, date.timestamp() - now)
     except (ValueError, TypeError, OverflowError, IndexError):
         return 0.0

@@ -10,9 +10,12 @@ from __future__ import annotations
 import contextlib
 import multiprocessing
 import selectors
+import signal
 import time
+from collections.abc import Iterator
 from ctypes import c_uint64
 from dataclasses import dataclass, field
+from multiprocessing import resource_tracker
 from multiprocessing.context import SpawnProcess
 from multiprocessing.sharedctypes import RawValue
 from pathlib import Path
@@ -56,6 +59,21 @@ class News:
 
     results: list[tuple[int, Results]]
     deaths: list[Death]
+
+
+@contextlib.contextmanager
+def _deaf_to_terminal() -> Iterator[None]:
+    """What is started here never sees Ctrl-C or the terminal's end, which reach the whole process group.
+
+    When to stop is for the coordinator to say, and a process cannot ignore a signal before its first line runs; but it
+    is born with the signals blocked that its parent has blocked.
+    """
+    resource_tracker.ensure_running()  # else it is started along with the first fetcher, and lifts the block
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGHUP})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 class FetcherPool:
@@ -147,11 +165,12 @@ class FetcherPool:
         working_on = RawValue(c_uint64, 0)
         process = self._context.Process(
             target=bootstrap.start,
-            args=(_WORKER, jobs_reader, results_writer, working_on, self._config, self._seed, str(self._log_file)),
+            args=(_WORKER, str(self._log_file), jobs_reader, results_writer, working_on, self._config, self._seed),
             name=f"pycrawl-fetcher-{number}",
             daemon=True,
         )
-        process.start()
+        with _deaf_to_terminal():
+            process.start()
         jobs_reader.close()
         results_writer.close()
         fetcher = _Fetcher(number, process, Sender(jobs_writer), Receiver(results_reader), working_on, time.monotonic())

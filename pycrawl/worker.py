@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import faulthandler
 import os
-import signal
 import time
 from collections import OrderedDict
 from ctypes import c_uint64
@@ -20,6 +19,7 @@ from pycrawl.config import Config
 from pycrawl.fetch import new_transport
 from pycrawl.fetch.loop import Loop
 from pycrawl.fetch.transport import Request, Response
+from pycrawl.memory import collect_rarely
 from pycrawl.model import FetchJob, FetchResult, Jobs, Kind, Outcome, Results, RobotsFile
 from pycrawl.robots import MAX_ROBOTS_BYTES, RobotsRules, expiry
 from pycrawl.url_filter import UrlFilter
@@ -171,14 +171,10 @@ def _unfetched(job: FetchJob, outcome: Outcome) -> FetchResult:
     return FetchResult(job.url_id, job.host_id, job.kind, outcome, now, now, time.time())
 
 
-def main(jobs: Connection, results: Connection, working_on: c_uint64, config: Config, seed: int, log_file: str) -> None:
+def main(jobs: Connection, results: Connection, working_on: c_uint64, config: Config, seed: int) -> None:
     """The fetcher process, started by name. It leaves when it is told to, or when the coordinator has gone."""
-    # Ctrl-C reaches the whole terminal group, but when to stop is for the coordinator to say.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    log = os.open(log_file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
-    os.dup2(log, 2)  # tracebacks and crashes belong into the log, not over the live view
     faulthandler.enable()
+    collect_rarely()
     try:
         Worker(Receiver(jobs), Sender(results), working_on, config, seed).run()
     except CoordinatorGone:

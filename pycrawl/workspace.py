@@ -19,6 +19,7 @@ from pycrawl.directory import CrawlDirectory
 from pycrawl.frontier.back import BackQueue, Entry
 from pycrawl.frontier.discovered import Discovered
 from pycrawl.frontier.frontier import Frontier
+from pycrawl.memory import collect_rarely
 from pycrawl.model import RobotsFile, StoredBody
 from pycrawl.state import documents, hosts, meta
 from pycrawl.state.content_seen import ContentSeen
@@ -35,7 +36,9 @@ from pycrawl.urls import UrlRules, from_user, normalise_behind, origin, url_hash
 _MOST_EXAMPLES = 5
 _SCHEME_LENGTH = 8  # of "https://"; an authority is longer than the one character that "http://" is shorter
 _LONGEST_EXAMPLE = 100  # characters
-_INLINKS_SECONDS = 30.0  # between two writes of the in-link counts
+_COPY_SECONDS = 30.0  # between two copies of what URL-seen has in memory only
+_UNSAVED_URLS = 1_000_000  # that a start can sort in a moment
+_SAVED_AT_END = 10_000  # as many new URLs make it worth to write the sorted arrays at the end
 
 
 @dataclass(slots=True)
@@ -74,6 +77,7 @@ class Workspace:
     """Open for writing: the caller holds the directory."""
 
     def __init__(self, directory: CrawlDirectory, config: Config, chance: random.Random | None = None) -> None:
+        collect_rarely()
         self.directory = directory
         self.config = config
         self.database = Database.open(directory.state)
@@ -95,7 +99,7 @@ class Workspace:
         self.discovered = Discovered()
         self.group = Group()
         self._closed: tuple[Group, PendingSync] | None = None
-        self._inlinks_at = time.monotonic()
+        self._copied_at = time.monotonic()
 
     # Documents
 
@@ -246,15 +250,22 @@ class Workspace:
             for name, amount in group.counts.items():
                 self.counters.add(name, amount)
             self.frontier.flush()
-            if time.monotonic() - self._inlinks_at > _INLINKS_SECONDS:
-                self.flush_inlinks()
+            if time.monotonic() - self._copied_at > _COPY_SECONDS:
+                self._copy_seen(max(_UNSAVED_URLS, len(self.seen) // 2))
             self.counters.flush()
             self.database.commit()
         self._closed = None
 
-    def flush_inlinks(self) -> None:
+    def _copy_seen(self, least: int) -> None:
+        """What URL-seen has in memory only, to disk: in-link counts, and the sorted arrays if it is worth it."""
         self.seen.flush_inlinks()
-        self._inlinks_at = time.monotonic()
+        self.seen.save_sorted(least)
+        self._copied_at = time.monotonic()
+
+    def commit_last(self, now: float) -> None:
+        """The commit at the end of a command: with all that makes the next start quick."""
+        self._copy_seen(_SAVED_AT_END)
+        self.commit(now)
 
     def close(self) -> None:
         """Let go. What was not committed never happened."""

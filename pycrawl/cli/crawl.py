@@ -95,14 +95,11 @@ def _figures(ended: Ended) -> dict[str, Any]:
 
 
 def _run(path: Path, config: Config, fetchers: int, limits: RunLimits, recrawl: bool) -> Ended:
-    from pycrawl.cli.display import open_display
-    from pycrawl.coordinator import Coordinator
     from pycrawl.interrupts import Interrupts
     from pycrawl.pool import FetcherPool
     from pycrawl.state import meta
     from pycrawl.state.database import Database
     from pycrawl.url_filter import UrlFilter
-    from pycrawl.workspace import Workspace
 
     directory = crawl_directory(path)
     UrlFilter(config)  # what is wrong with the lists of the scope is said here, not in a fetcher's log
@@ -115,9 +112,13 @@ def _run(path: Path, config: Config, fetchers: int, limits: RunLimits, recrawl: 
         seed = meta.hash_seed(database)
     database.close()
     with Interrupts() as interrupts:
-        # The fetchers start up while the state is being opened.
+        # The fetchers start up while the rest is loaded and the state is opened.
         pool = FetcherPool(config, seed, fetchers, directory.log / "fetchers.log")
         try:
+            from pycrawl.cli.display import open_display
+            from pycrawl.coordinator import Coordinator
+            from pycrawl.workspace import Workspace
+
             with Workspace(directory, config) as workspace:
                 _say_what_was_recovered(workspace)
                 if recrawl:

@@ -41,6 +41,7 @@ def seed(workspace: Workspace, lines: Iterator[str]) -> Seeded:
         if show and len(batch) == _BATCH:
             done = total.new + total.known + total.refused.total()
             click.echo(f"\r{done:,} lines, {done / (time.monotonic() - begun):,.0f}/s", nl=False, err=True)
+    workspace.commit_last(time.time())
     if show and time.monotonic() - begun > 1:
         click.echo("\r" + " " * 60 + "\r", nl=False, err=True)
     return total

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -121,7 +122,9 @@ def _lines(facts: dict[str, Any]) -> list[str]:
         if visit["document"]:
             lines.append("  stored: `pycrawl get` gives it")
     if facts["queue"]:
-        lines.append(f"  waits in {facts['queue']}; its host may be hit again {moment(facts['host_ready_at'])}")
+        rests = (facts["host_ready_at"] or 0.0) > time.time()
+        when = f"from {moment(facts['host_ready_at'])} on" if rests else "now"
+        lines.append(f"  waits in {facts['queue']}; its host may be hit {when}")
         if facts["host_failures"]:
             lines.append(f"  its host has failed {facts['host_failures']} times in a row")
     return lines

@@ -30,7 +30,7 @@ from pycrawl.urls import host_key
 
 QUEUES_PER_SLOT = 3
 _MOST_QUEUES = 30_000
-_PULLS_PER_FILL = 5_000  # keeps one call of `fill` in the range of 10 ms
+_PULLS_PER_FILL = 2_000  # keeps one call of `fill` in the range of 20 ms
 _NEVER = float("inf")
 
 
@@ -114,6 +114,8 @@ class Frontier:
         rows: list[tuple[str, int, int, int, int, int]],
         now: float,
     ) -> None:
+        if not rows:
+            return
         ids = self._seen.insert(looked.hashes[places])
         looked.ids[places] = ids
         found_at = int(now)

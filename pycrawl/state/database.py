@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -45,19 +45,14 @@ class Database:
     @classmethod
     def open_readonly(cls, path: Path) -> Database:
         _must_exist(path)
-        with _explained(path):
-            connection = sqlite3.connect(
-                f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None, timeout=_BUSY_SECONDS
-            )
-            version = _check_version(connection, path)
-        if version < schema.VERSION:
-            raise StateError(f"{path}: written by an older pycrawl; the next `pycrawl crawl` brings it up to date")
+        with _connected(path, f"{path.absolute().as_uri()}?mode=ro") as connection:
+            if _check_version(connection, path) < schema.VERSION:
+                raise StateError(f"{path}: written by an older pycrawl; the next `pycrawl crawl` brings it up to date")
         return cls(connection, path)
 
     @classmethod
     def _open_writable(cls, path: Path) -> Database:
-        with _explained(path):
-            connection = sqlite3.connect(path, isolation_level=None, timeout=_BUSY_SECONDS, check_same_thread=False)
+        with _connected(path, path.absolute().as_uri()) as connection:
             version = _check_version(connection, path)
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = FULL")
@@ -119,6 +114,18 @@ def _must_exist(path: Path) -> None:
         raise StateError(f"{path}: no such file. Run `pycrawl init` first, or name the crawl's directory with -C.")
 
 
+@contextmanager
+def _connected(path: Path, address: str) -> Iterator[sqlite3.Connection]:
+    """A connection that is closed again if it turns out to be of no use."""
+    with _explained(path), ExitStack() as on_error:
+        connection = sqlite3.connect(
+            address, uri=True, isolation_level=None, timeout=_BUSY_SECONDS, check_same_thread=False
+        )
+        on_error.callback(connection.close)
+        yield connection
+        on_error.pop_all()
+
+
 def _check_version(connection: sqlite3.Connection, path: Path) -> int:
     version = int(connection.execute("PRAGMA user_version").fetchone()[0])
     if version > schema.VERSION:
@@ -128,7 +135,8 @@ def _check_version(connection: sqlite3.Connection, path: Path) -> int:
     return version
 
 
-_FULL = {sqlite3.SQLITE_FULL}
+# The log's index is a file too; when it cannot grow, SQLite speaks of an I/O error.
+_FULL = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_SHMSIZE}
 _DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 _PRIMARY_CODE = 0xFF  # extended result codes keep the primary one in their low byte
 
@@ -138,8 +146,9 @@ def _explained(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.DatabaseError as error:
-        code = getattr(error, "sqlite_errorcode", 0) & _PRIMARY_CODE
-        if code in _FULL:
+        extended = getattr(error, "sqlite_errorcode", 0)
+        code = extended & _PRIMARY_CODE
+        if code in _FULL or extended in _FULL:
             raise StoppedByLimit(
                 f"{path}: the disk is full. Everything committed is safe; make room and go on."
             ) from error

@@ -40,6 +40,10 @@ CREATE TABLE urls (
 -- The hashes of `urls`, in chunks of CHUNK ids: what URL-seen reads at the start. An incomplete chunk is not here.
 CREATE TABLE url_hashes (first_id INTEGER PRIMARY KEY, hashes BLOB NOT NULL);
 
+-- A copy of URL-seen as it stands in memory: for each partition the sorted hashes and their ids, together those of the
+-- first so many URLs. Written now and then, and at the end; what is newer comes from `url_hashes` and `urls`.
+CREATE TABLE url_sorted (partition INTEGER PRIMARY KEY, hashes BLOB NOT NULL, ids BLOB NOT NULL);
+
 -- In-links seen so far (7 bits a URL; the eighth: it has left `front`), in chunks. Best effort: written now and then.
 CREATE TABLE url_inlinks (first_id INTEGER PRIMARY KEY, counts BLOB NOT NULL);
 

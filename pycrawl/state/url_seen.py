@@ -5,11 +5,13 @@ Resident: for each known URL its 64-bit hash, its 32-bit id and a count of in-li
 processor's cache, and taking in new ones copies one small array at a time.
 
 On disk: the hashes in the order of their ids, in chunks (`url_hashes`); the last, incomplete chunk is made again from
-the URLs themselves. A reader that looks for one URL compares the chunks as they are.
+the URLs themselves. A reader that looks for one URL compares the chunks as they are. Beside them a copy of the sorted
+arrays (`url_sorted`), so that a start reads instead of sorting; it may be older than the rest.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -52,6 +54,7 @@ class UrlSeen:
         self._dirty_chunks: set[int] = set()
         self._tail: list[U64] = []  # hashes of the ids from `_sealed` on, in the order of ids
         self._sealed = 1  # the first id that is not in a chunk on disk
+        self._saved = 0  # URLs in the sorted copy on disk
         self.next_id = 1
         self._load(seed)
 
@@ -116,23 +119,49 @@ class UrlSeen:
     def _write_chunk(self, table: str, first_id: int, data: bytes) -> None:
         self._database.write(f"INSERT OR REPLACE INTO {table} VALUES (?, ?)", (first_id, data))
 
+    def save_sorted(self, least: int) -> None:
+        """Write the sorted arrays, if so many URLs are not in the copy on disk: the next start need not sort them."""
+        if len(self) - self._saved >= least:
+            rows = [
+                (partition, hashes.tobytes(), ids.tobytes())
+                for partition, (hashes, ids) in enumerate(zip(self._hashes, self._ids, strict=True))
+            ]
+            self._database.write_many("INSERT OR REPLACE INTO url_sorted VALUES (?, ?, ?)", rows)
+            self._saved = len(self)
+
     def _load(self, seed: int) -> None:
-        chunks = [np.frombuffer(data, np.uint64) for (data,) in _chunks(self._database)]
-        self._sealed = 1 + CHUNK * len(chunks)
-        tail = _tail_hashes(self._database, self._sealed, seed)
-        hashes = np.concatenate([*chunks, tail])
-        self._tail = [tail]
-        self.next_id = 1 + len(hashes)
-        order = hashes.argsort().astype(np.uint32)
-        ordered = hashes[order]
-        order += np.uint32(1)
-        for partition, start, end in _slices(ordered):
-            self._hashes[partition] = ordered[start:end].copy()
-            self._ids[partition] = order[start:end].copy()
+        for partition, hashes, ids in self._database.query("SELECT * FROM url_sorted"):
+            self._hashes[partition] = np.frombuffer(hashes, np.uint64)
+            self._ids[partition] = np.frombuffer(ids, np.uint32)
+        self._saved = sum(map(len, self._ids))
+        (chunks,) = self._database.query("SELECT count(*) FROM url_hashes").fetchone()
+        self._sealed = 1 + CHUNK * chunks
+        rest = self._load_rest(self._saved + 1, seed)
+        self.next_id = self._saved + 1 + len(rest)
+        order = rest.argsort()
+        self._insert_sorted(rest[order], (order + (self._saved + 1)).astype(np.uint32))
+        self._tail = [self._in_order_of_ids(self._sealed)]
         self._inlinks = np.zeros(self.next_id + CHUNK, np.uint8)
         for first_id, data in self._database.query("SELECT first_id, counts FROM url_inlinks"):
             counts = np.frombuffer(data, np.uint8)[: len(self._inlinks) - first_id]
             self._inlinks[first_id : first_id + len(counts)] = counts
+
+    def _load_rest(self, first_id: int, seed: int) -> U64:
+        """The hashes of all ids from `first_id` on, in their order."""
+        parts = []
+        at = (first_id - 1) // CHUNK * CHUNK + 1
+        for chunk in _chunks(self._database, at):
+            parts.append(chunk[max(0, first_id - at) :])
+            at += CHUNK
+        return np.concatenate([*parts, _tail_hashes(self._database, max(first_id, self._sealed), seed)])
+
+    def _in_order_of_ids(self, first_id: int) -> U64:
+        """The hashes of the ids from `first_id` on, from the sorted arrays."""
+        hashes = np.empty(self.next_id - first_id, np.uint64)
+        for known, ids in zip(self._hashes, self._ids, strict=True):
+            late = np.flatnonzero(ids >= first_id)
+            hashes[ids[late] - np.uint32(first_id)] = known[late]
+        return hashes
 
     def _insert_sorted(self, hashes: U64, ids: U32) -> None:
         for partition, start, end in _slices(hashes):
@@ -150,8 +179,9 @@ def _slices(ordered: U64) -> list[tuple[int, int, int]]:
     return list(zip(filled.tolist(), starts[filled].tolist(), ends[filled].tolist(), strict=True))
 
 
-def _chunks(database: Database) -> list[tuple[bytes]]:
-    return database.query("SELECT hashes FROM url_hashes ORDER BY first_id").fetchall()
+def _chunks(database: Database, first_id: int = 1) -> Iterator[U64]:
+    for (data,) in database.query("SELECT hashes FROM url_hashes WHERE first_id >= ? ORDER BY first_id", (first_id,)):
+        yield np.frombuffer(data, np.uint64)
 
 
 def _tail_hashes(database: Database, first_id: int, seed: int) -> U64:
@@ -163,8 +193,8 @@ def find_url(database: Database, url: str, seed: int) -> int:
     """The id of one URL, or 0, without the resident set: for readers beside a crawl."""
     wanted = np.uint64(url_hash(url, seed))
     first_id = 1
-    for (data,) in _chunks(database):
-        hits = np.flatnonzero(np.frombuffer(data, np.uint64) == wanted)
+    for chunk in _chunks(database):
+        hits = np.flatnonzero(chunk == wanted)
         if len(hits):
             return first_id + int(hits[0])
         first_id += CHUNK

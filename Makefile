@@ -1,0 +1,86 @@
+# Needs make and Python 3.11 or newer with its venv module; everything else goes into $(VENV).
+
+PYTHON ?= python3
+MAX_PAGES ?= 1000
+SEEDS ?=
+# The crawl's directory.
+DIR ?= $(if $(SEEDS),web-crawl,demo-crawl)
+
+# Each Python has an environment of its own, so that changing between them installs nothing again.
+VENV := .venv$(if $(filter-out python3,$(PYTHON)),-$(notdir $(PYTHON)))
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+INSTALLED := $(VENV)/installed
+INSTALLED_DEV := $(VENV)/installed-dev
+
+.DEFAULT_GOAL := help
+.PHONY: help crawl test test-slow lint man bench clean
+
+help:
+	@echo 'make crawl                    crawl a demo web on this machine, into demo-crawl/ (about 20 seconds)'
+	@echo 'make crawl SEEDS="https://…"  crawl from these URLs, politely, into web-crawl/; MAX_PAGES=1000, DIR=web-crawl'
+	@echo 'make test                     run the tests; make test-slow: the soak tests'
+	@echo 'make lint                     ruff, mypy, import rules'
+	@echo 'make man                      write man/ and pycrawl.toml.example anew from the commands and the settings'
+	@echo 'make bench                    run the benchmarks'
+	@echo 'make clean                    remove everything that was made, crawls aside'
+	@echo 'PYTHON=python3.12             with any of these: use that Python'
+
+crawl: $(INSTALLED)
+ifeq ($(strip $(SEEDS)),)
+	@$(BIN)/pycrawl demo $(DIR)
+else
+	@if [ -e $(DIR)/pycrawl.toml ]; then \
+		$(BIN)/pycrawl add -C $(DIR) $(foreach seed,$(SEEDS),'$(seed)'); \
+	else \
+		$(BIN)/pycrawl init $(DIR) $(foreach seed,$(SEEDS),--seed '$(seed)'); \
+	fi
+	@$(BIN)/pycrawl crawl -C $(DIR) --max-pages $(MAX_PAGES)
+	@echo 'Try next:'
+	@echo '  $(BIN)/pycrawl stats -C $(DIR) --hosts'
+	@echo '  $(BIN)/pycrawl why -C $(DIR) $(firstword $(SEEDS))'
+	@echo '  zcat $(DIR)/docs/WTX001/B01.gz | less'
+	@echo '  $(BIN)/pycrawl crawl -C $(DIR)    (goes on)'
+endif
+
+test: $(INSTALLED_DEV)
+	$(BIN)/pytest -n 2
+
+test-slow: $(INSTALLED_DEV)
+	$(BIN)/pytest -m slow --timeout 3600
+
+lint: $(INSTALLED_DEV)
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+man: $(INSTALLED)
+	$(BIN)/python -m pycrawl.cli.manpages man
+	$(BIN)/python -c 'from pycrawl.config import example; print(example(), end="")' > pycrawl.toml.example
+
+bench: $(INSTALLED_DEV)
+	@for script in $$(grep -l __main__ bench/*.py); do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+
+clean:
+	rm -rf .venv .venv-* build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	find pycrawl tests bench -name __pycache__ -prune -exec rm -rf {} +
+
+# Installed again when setup.py has changed.
+
+$(INSTALLED): setup.py | $(BIN)/python
+	@echo "Installing pycrawl into $(VENV) …"
+	@$(PIP) --editable .
+	@touch $@
+
+$(INSTALLED_DEV): setup.py | $(BIN)/python
+	@echo "Installing pycrawl and the tools for its development into $(VENV) …"
+	@$(PIP) --editable '.[dev]'
+	@touch $@ $(INSTALLED)
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
+		{ echo "pycrawl needs Python 3.11 or newer, and $(PYTHON) is none. Name another: make PYTHON=python3.12 …" >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || \
+		{ echo "$(PYTHON) has no venv module. On Debian and Ubuntu: apt install python3-venv" >&2; exit 1; }
+	@$(PYTHON) -m venv --clear $(VENV)

@@ -1,0 +1,75 @@
+"""The crawl's own record of what it asked for and when, line by line: what `pycrawl audit` proves politeness from.
+
+A line is tab-separated: due, started, ended (seconds since the epoch), kind, host, address, status, outcome, the digest
+of the robots.txt that the decision rests on, URL. `due` is when the host and its address might be hit again. A URL that
+robots.txt denied has a line too, though nothing was sent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple, TextIO
+
+_FILE_BYTES = 64_000_000
+_PATTERN = "fetches-*.tsv"
+
+
+class FetchLine(NamedTuple):
+    due: float
+    started: float
+    ended: float
+    kind: str  # "page" or "robots"
+    host: str
+    address: str
+    status: int
+    outcome: str
+    robots: str
+    url: str
+
+
+class FetchLog:
+    """Written by the coordinator; the last lines of a run that was killed may be missing."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._number = len(log_files(folder))
+        self._file = self._open()
+
+    def _open(self) -> TextIO:
+        self._number += 1
+        path = self._folder / f"fetches-{self._number:06d}.tsv"
+        return path.open("a", encoding="utf-8", buffering=1 << 16)
+
+    def write(self, line: FetchLine) -> None:
+        self._file.write(
+            f"{line.due:.6f}\t{line.started:.6f}\t{line.ended:.6f}\t{line.kind}\t{line.host}\t{line.address}\t"
+            f"{line.status}\t{line.outcome}\t{line.robots}\t{line.url}\n"
+        )
+
+    def flush(self) -> None:
+        """Hand what is buffered to the kernel, and begin a new file when this one is long."""
+        self._file.flush()
+        if self._file.tell() >= _FILE_BYTES:
+            self._file.close()
+            self._file = self._open()
+
+    def close(self) -> None:
+        self._file.close()
+
+
+def log_files(folder: Path) -> list[Path]:
+    return sorted(folder.glob(_PATTERN))
+
+
+def read(folder: Path) -> Iterator[FetchLine]:
+    """All lines of all runs; one that was cut off is passed over."""
+    for path in log_files(folder):
+        with path.open(encoding="utf-8") as file:
+            for text in file:
+                parts = text.rstrip("\n").split("\t")
+                if len(parts) == len(FetchLine._fields) and text.endswith("\n"):
+                    due, started, ended, kind, host, address, status, outcome, robots, url = parts
+                    yield FetchLine(
+                        float(due), float(started), float(ended), kind, host, address, int(status), outcome, robots, url
+                    )

@@ -1,0 +1,124 @@
+"""`init` and `add`: what they make, what they say, and how they end."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from pycrawl.config import Config, load
+from tests.e2e.crawling import Crawl, pycrawl
+
+OK, USAGE = 0, 2
+
+
+@pytest.fixture
+def crawl(tmp_path: Path) -> Crawl:
+    return Crawl.make(tmp_path / "crawl", ["http://example.com/"])
+
+
+def urls(crawl: Crawl) -> list[str]:
+    return [url for (url,) in crawl.query("SELECT url FROM urls ORDER BY id")]
+
+
+def test_init_makes_a_crawl(tmp_path: Path) -> None:
+    made = pycrawl("init", "new", "--seed", "http://Example.COM", "--contact", 'me "@example.com', cwd=tmp_path)
+    assert made.returncode == OK
+    assert "Next: pycrawl crawl -C new --max-pages 1000    (1 seed to start from)" in made.stdout
+    assert made.stderr == ""
+    path = tmp_path / "new"
+    assert {"pycrawl.toml", "state.db", "docs", "log"} <= {entry.name for entry in path.iterdir()}
+    assert load(path / "pycrawl.toml").crawl.contact == 'me "@example.com'
+    assert tomllib.loads((path / "pycrawl.toml").read_text())["scope"] == {}
+
+
+def test_init_in_the_current_directory_needs_no_option_afterwards(tmp_path: Path) -> None:
+    made = pycrawl("init", cwd=tmp_path)
+    assert made.returncode == OK
+    assert "Next: pycrawl add URL" in made.stdout
+    assert "No contact is set" in made.stderr
+    assert load(tmp_path / "pycrawl.toml") == Config()
+    assert pycrawl("stats", cwd=tmp_path).returncode == OK
+
+
+def test_init_never_overwrites(crawl: Crawl) -> None:
+    before = crawl.directory.config_file.read_bytes()
+    again = pycrawl("init", crawl.path, "--seed", "http://other.example/")
+    assert again.returncode == USAGE
+    assert "exists already" in again.stderr
+    assert crawl.directory.config_file.read_bytes() == before
+    assert urls(crawl) == ["http://example.com/"]
+
+
+@pytest.mark.parametrize(
+    "seed", ["", "not a url", "mailto:me@example.com", "javascript:alert(1)", "http://", "ftp://a/"]
+)
+def test_init_with_a_seed_that_is_none_makes_nothing(tmp_path: Path, seed: str) -> None:
+    refused = pycrawl("init", tmp_path / "new", "--seed", "http://example.com/", "--seed", seed)
+    assert refused.returncode == USAGE
+    assert repr(seed) in refused.stderr
+    assert not (tmp_path / "new").exists()
+
+
+def test_init_where_no_directory_can_be(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    for target in (tmp_path / "file", tmp_path / "file" / "below"):
+        assert pycrawl("init", target).returncode == USAGE
+
+
+def test_seeds_from_a_file(tmp_path: Path) -> None:
+    """Rubbish among them is shown and counted; the rest is taken."""
+    file = tmp_path / "seeds"
+    file.write_text("# a comment\n\nexample.com\n  http://example.org/a#part  \nnot a url\nmailto:x@example.com\n")
+    made = pycrawl("init", tmp_path / "new", "--seeds-file", file)
+    assert made.returncode == OK
+    assert "turned away (not-a-url): not a url" in made.stderr
+    assert "(2 seeds to start from)" in made.stdout
+
+
+def test_seeds_that_are_all_rubbish(crawl: Crawl, tmp_path: Path) -> None:
+    file = tmp_path / "seeds"
+    file.write_text("".join(f"rubbish number {number}\n" for number in range(9)))
+    refused = crawl.run("add", "--file", file, exit_code=USAGE)
+    assert refused.stderr.count("turned away") == 5
+    assert "… and 4 more lines" in refused.stderr
+    assert "none of these can be crawled" in refused.stderr
+    made = pycrawl("init", tmp_path / "new", "--seeds-file", file)
+    assert made.returncode == USAGE
+    assert "none of these can be crawled" in made.stderr
+
+
+def test_files_that_cannot_be_read(crawl: Crawl, tmp_path: Path) -> None:
+    binary = tmp_path / "binary"
+    binary.write_bytes(b"\xff\xfe\x00\x01")
+    for file, word in (
+        (binary, "cannot be read as text"),
+        (tmp_path / "none", "No such file"),
+        (tmp_path, "directory"),
+    ):
+        refused = crawl.run("add", "--file", file, exit_code=USAGE)
+        assert word in refused.stderr
+        assert str(file) in refused.stderr
+
+
+def test_add(crawl: Crawl) -> None:
+    added = crawl.run("add", "http://example.org/", "example.net", "http://EXAMPLE.com:80/", "nonsense here")
+    assert added.stdout == "2 new URLs, 1 known already.\n"
+    assert "turned away (not-a-url): nonsense here" in added.stderr
+    assert urls(crawl) == ["http://example.com/", "http://example.org/", "http://example.net/"]
+
+
+def test_add_from_standard_input(crawl: Crawl) -> None:
+    added = pycrawl("add", "-C", crawl.path, "--file", "-", input="http://example.org/\nhttp://example.org/\n")
+    assert (added.returncode, added.stdout) == (OK, "1 new URL, 1 known already.\n")
+
+
+def test_add_keeps_to_the_scope(crawl: Crawl) -> None:
+    crawl.configure({"scope": {"deny_hosts": ["*.example.org"]}})
+    refused = crawl.run("add", "http://www.example.org/", exit_code=USAGE)
+    assert "turned away (host-denied): http://www.example.org/" in refused.stderr
+
+
+def test_add_of_nothing(crawl: Crawl) -> None:
+    assert "nothing to add" in crawl.run("add", exit_code=USAGE).stderr

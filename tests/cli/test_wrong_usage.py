@@ -1,0 +1,86 @@
+"""Wrong usage and configuration: exit code 2, and a line that says what was expected and where."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.crawling import Crawl, pycrawl
+
+FAILED, USAGE = 1, 2
+
+
+@pytest.fixture(scope="module")
+def crawl(tmp_path_factory: pytest.TempPathFactory) -> Crawl:
+    return Crawl.make(tmp_path_factory.mktemp("usage") / "crawl", ["http://example.com/"])
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("a = [", "not valid TOML"),
+        ("[crawl]\nfetcher = 2\n", "unknown key crawl.fetcher; [crawl] has name, "),
+        ("[crawling]\n", "unknown section [crawling]"),
+        ("[politeness]\ndelay = 'soon'\n", "politeness.delay: expected a duration"),
+        ("[crawl]\nfetchers = -1\n", "crawl.fetchers: expected a whole number from 0 to 256, found -1"),
+        ("[scope]\nallow_patterns = ['(']\n", "scope.allow_patterns: '(' is not a regular expression"),
+        ("[scope]\nallow_hosts = ['a b']\n", "scope.allow_hosts: expected a host"),
+        ("crawl = 1\n", "[crawl] must be a section"),
+        ("\0", "not valid TOML"),
+    ],
+)
+def test_a_wrong_configuration_is_named(crawl: Crawl, text: str, words: str) -> None:
+    crawl.directory.config_file.write_text(text)
+    refused = crawl.run("crawl", exit_code=USAGE)
+    assert words in refused.stderr
+    assert "pycrawl.toml: " in refused.stderr
+    assert refused.stderr.count("\n") == 1
+    assert refused.stdout == ""
+
+
+def test_a_configuration_that_is_no_text(crawl: Crawl) -> None:
+    crawl.directory.config_file.write_bytes(b"\xff\xff")
+    assert "cannot be read" in crawl.run("crawl", exit_code=USAGE).stderr
+
+
+def test_directories_without_a_crawl(tmp_path: Path) -> None:
+    """Nothing is made there either."""
+    commands = {"crawl": (), "add": ("http://example.com/",), "stats": (), "get": ("http://example.com/",)}
+    for path in (tmp_path / "missing", tmp_path):
+        for command, arguments in commands.items():
+            refused = pycrawl(command, "-C", path, *arguments)
+            assert refused.returncode in (FAILED, USAGE)
+            assert "Run `pycrawl init` first" in refused.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("crawl", "--max-pages", "0"),
+        ("crawl", "--max-pages", "many"),
+        ("crawl", "--max-time", "soon"),
+        ("crawl", "--max-bytes", "-1"),
+        ("crawl", "--fetchers", "0"),
+        ("crawl", "--unknown"),
+        ("get",),
+        ("get", "--at", "yesterday", "http://example.com/"),
+        ("get", "not a url"),
+        ("why", "mailto:me@example.com"),
+    ],
+    ids=" ".join,
+)
+def test_wrong_arguments(crawl: Crawl, arguments: tuple[str, ...]) -> None:
+    crawl.configure({})
+    crawl.run(*arguments, exit_code=USAGE)
+
+
+def test_an_unknown_command() -> None:
+    assert pycrawl("fetch").returncode == USAGE
+
+
+def test_help_and_version() -> None:
+    assert "Exit codes: 0 done" in pycrawl("--help").stdout
+    assert pycrawl("--version").stdout.startswith("pycrawl, version ")
+    assert "--max-pages N" in pycrawl("crawl", "--help").stdout

@@ -1,0 +1,95 @@
+"""A small web site on loopback whose pages are given by the test, with a list of what it was asked for."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import TracebackType
+
+HTML = "text/html; charset=utf-8"
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a path answers; `before` is called with the client's port before it does."""
+
+    body: str = ""
+    status: int = 200
+    content_type: str = HTML
+    headers: Mapping[str, str] = field(default_factory=dict)
+    seconds: float = 0.0
+    before: Callable[[int], None] | None = None
+
+
+def page(*links: str, text: str = "") -> Reply:
+    anchors = "".join(f'<a href="{link}">a link</a>' for link in links)
+    return Reply(f"<!DOCTYPE html><title>A page</title><p>{text}{anchors}</p>\n")
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """A client that was killed is what tests are about; anything else is for them to see."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)  # type: ignore[arg-type]  # as it came
+
+
+class Site:
+    """`with Site({"/": page("/a"), …}) as site:`; what is not listed is a 404."""
+
+    def __init__(self, pages: Mapping[str, Reply], address: str = "127.0.0.1") -> None:
+        self.pages = dict(pages)
+        self.asked: list[str] = []  # paths, in the order in which they were asked for
+        self._server = _Server((address, 0), self._handler())
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,))
+        self.port: int = self._server.server_address[1]
+        self.url = f"http://{address}:{self.port}"
+
+    def times(self) -> Counter[str]:
+        return Counter(path for path in self.asked if path != "/robots.txt")
+
+    def _handler(self) -> type[BaseHTTPRequestHandler]:
+        site = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_GET(self) -> None:
+                site.asked.append(self.path)
+                reply = site.pages.get(self.path, Reply(status=404))
+                if reply.before is not None:
+                    reply.before(self.client_address[1])
+                time.sleep(reply.seconds)
+                body = reply.body.encode()
+                try:
+                    self.send_response(reply.status)
+                    self.send_header("Content-Type", reply.content_type)
+                    self.send_header("Content-Length", str(len(body)))
+                    for name, value in reply.headers.items():
+                        self.send_header(name, value)
+                    self.end_headers()
+                    self.wfile.write(body)
+                except OSError:  # the client has gone
+                    self.close_connection = True
+
+            def log_message(self, format: str, *values: object) -> None:
+                pass
+
+        return Handler
+
+    def __enter__(self) -> Site:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()

@@ -1,0 +1,171 @@
+"""Damaged state, a full disk, too many errors: a clear line, the right exit code, and nothing committed is lost."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import subprocess
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from pathlib import Path
+
+import pytest
+
+from pycrawl.simweb import SimServer, SimWebSettings
+from tests.e2e.conftest import MakeCrawl
+from tests.e2e.crawling import Crawl, assert_holds_the_web
+from tests.e2e.site import Site, page
+
+FAILED, LIMIT = 1, 4
+SMALL = SimWebSettings.plain(seed=91, hosts=4, pages=40, port=0, mean_page_bytes=3_000)
+READERS = (("stats",), ("get", "http://127.1.0.1/"), ("why", "http://127.1.0.1/"), ("verify",))
+WRITERS = (("crawl",), ("add", "http://127.1.0.1/"))
+
+
+@pytest.fixture(scope="module")
+def crawled(tmp_path_factory: pytest.TempPathFactory) -> Crawl:
+    """A finished crawl to be damaged in copies."""
+    with SimServer(SMALL) as server:
+        crawl = Crawl.make(tmp_path_factory.mktemp("damage") / "crawl", [server.seed], {"store": {"file_size": 20_000}})
+        crawl.run("crawl")
+    return crawl
+
+
+@pytest.fixture
+def copy(crawled: Crawl, tmp_path: Path) -> Crawl:
+    """A crawl is a directory: it can be copied."""
+    subprocess.run(["cp", "-r", crawled.path, tmp_path / "copy"], check=True)
+    return Crawl(tmp_path / "copy")
+
+
+def one_line(crawl: Crawl, command: tuple[str, ...], exit_code: int) -> str:
+    ended = crawl.run(*command, exit_code=exit_code)
+    assert ended.stderr.count("\n") == 1, ended.stderr
+    return ended.stderr
+
+
+def test_state_of_a_newer_version_is_refused(copy: Crawl) -> None:
+    with closing(sqlite3.connect(copy.directory.state)) as database:
+        database.execute("PRAGMA user_version = 99")
+        database.commit()
+    for command in (*READERS, *WRITERS):
+        line = one_line(copy, command, FAILED)
+        assert str(copy.directory.state) in line
+        assert "newer pycrawl (schema 99" in line
+
+
+def test_a_database_that_is_none_is_refused(copy: Crawl) -> None:
+    with copy.directory.state.open("r+b") as file:
+        file.write(os.urandom(4096))
+    for command in (*READERS, *WRITERS):
+        assert "damaged" in one_line(copy, command, FAILED)
+
+
+def test_damaged_pages_of_the_database_are_found(copy: Crawl) -> None:
+    with copy.directory.state.open("r+b") as file:
+        file.seek(4096)
+        file.write(b"\xa5" * (copy.directory.state.stat().st_size - 4096))
+    for command in (*READERS, *WRITERS):
+        assert "damaged" in crawl_output(copy, command)
+
+
+def crawl_output(crawl: Crawl, command: tuple[str, ...]) -> str:
+    ended = crawl.run(*command, exit_code=FAILED)
+    return ended.stdout + ended.stderr
+
+
+def test_a_missing_database(copy: Crawl) -> None:
+    copy.directory.state.unlink()
+    for command in (*READERS, *WRITERS):
+        assert "no such file" in one_line(copy, command, FAILED)
+
+
+def test_a_missing_compound_file_is_named(copy: Crawl) -> None:
+    missing = copy.compound_files()[1]
+    missing.unlink()
+    assert f"{missing}: expected" in one_line(copy, ("crawl",), FAILED)
+    told = copy.run("verify", exit_code=FAILED)
+    assert missing.name in told.stdout
+    assert "FAULT" in told.stdout
+
+
+def test_a_cut_compound_file_is_named(copy: Crawl) -> None:
+    cut = copy.compound_files()[0]
+    os.truncate(cut, cut.stat().st_size - 1)
+    assert f"{cut}: expected at least" in one_line(copy, ("crawl",), FAILED)
+    assert cut.name in copy.run("verify", exit_code=FAILED).stdout
+
+
+def test_a_changed_compound_file_is_found_by_verify(copy: Crawl) -> None:
+    changed = copy.compound_files()[0]
+    with changed.open("r+b") as file:
+        file.seek(changed.stat().st_size // 2)
+        file.write(b"\0\0\0\0")
+    assert changed.name in copy.run("verify", exit_code=FAILED).stdout
+
+
+def test_files_without_permission(copy: Crawl) -> None:
+    if os.geteuid() == 0:
+        pytest.skip("root may read everything")
+    copy.directory.state.chmod(0)
+    assert "unable to open" in one_line(copy, ("stats",), FAILED)
+
+
+# A full disk
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 3 MB."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    if os.geteuid() != 0 or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", disk]).returncode:
+        pytest.skip("needs the right to mount a file system")
+    yield disk
+    subprocess.run(["umount", "-l", disk], check=True)
+
+
+def test_a_full_disk_stops_the_crawl_and_loses_nothing(small_disk: Path) -> None:
+    web = SimWebSettings.plain(seed=92, hosts=10, pages=300, port=0, mean_page_bytes=6_000, latency=0.02)
+    with SimServer(web) as server:
+        crawl = Crawl.make(small_disk / "crawl", [server.seed], {"store": {"compress": False, "file_size": 200_000}})
+        ballast = small_disk / "ballast"
+        ballast.write_bytes(bytes(1_000_000))
+        told = crawl.run("crawl", exit_code=LIMIT)
+        assert "full" in told.stderr
+        assert told.stderr.count("\n") == 1
+        ballast.unlink()
+        crawl.verify()
+        kept = crawl.documents_by_url()
+        subprocess.run(["mount", "-o", "remount,size=40m", small_disk], check=True)
+        crawl.run("crawl")
+        assert kept <= crawl.documents_by_url()
+        assert_holds_the_web(crawl, server)
+        crawl.verify()
+
+
+def test_a_full_disk_from_the_start(small_disk: Path) -> None:
+    crawl = Crawl.make(small_disk / "crawl", ["http://127.0.0.1:9/"])
+    with (small_disk / "ballast").open("wb", buffering=0) as file, suppress(OSError):
+        while file.write(bytes(4096)):
+            pass
+    for command in (("crawl",), ("add", "http://127.0.0.1:10/")):
+        assert "full" in one_line(crawl, command, LIMIT)
+
+
+# Too many errors
+
+
+def test_more_errors_than_allowed_stop_the_crawl(make_crawl: MakeCrawl) -> None:
+    links = [f"/missing-{number}" for number in range(50)]
+    with Site({"/": page(*links)}) as site:
+        crawl = make_crawl([site.url + "/"], {"limits": {"max_errors": 5}})
+        told = crawl.run("crawl", exit_code=LIMIT)
+        assert "more than 5 URLs failed (limits.max_errors)" in told.stderr
+        assert crawl.stats()["errors"] == {"http-4xx": 6}
+        assert crawl.stats()["last_crawl"]["ended_by"] == "max-errors"
+        assert len(crawl.bodies([site.url + "/"])) == 1
+        crawl.verify()
+        crawl.configure({})
+        crawl.run("crawl")
+        assert site.times() == dict.fromkeys(["/", *links], 1)

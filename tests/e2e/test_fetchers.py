@@ -1,0 +1,86 @@
+"""Fetchers that die or hang: the crawl goes on by itself and misses nothing."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+import psutil
+import pytest
+
+from pycrawl.simweb import SimServer, SimWebSettings
+from tests.e2e.conftest import MakeCrawl
+from tests.e2e.crawling import Running, assert_holds_the_web, pages_served
+from tests.e2e.site import Reply, Site, page
+
+SLOTS = 16  # of one fetcher
+SLOW_WEB = SimWebSettings.plain(seed=31, hosts=20, pages=260, port=0, mean_page_bytes=3_000, host_skew=0.0, latency=0.1)
+
+
+def until_pages(running: Running, server: SimServer, count: int) -> None:
+    assert running.until(lambda: len(server.log()) >= count)
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_killed_fetchers_are_replaced(make_crawl: MakeCrawl, count: int) -> None:
+    with SimServer(SLOW_WEB) as server:
+        crawl = make_crawl([server.seed], {"crawl": {"fetchers": 2}})
+        running = crawl.start("crawl")
+        until_pages(running, server, 70)
+        fetchers = running.fetchers()
+        assert len(fetchers) == 2
+        for fetcher in fetchers[:count]:
+            fetcher.kill()
+        assert running.wait() == 0
+        assert f"{count} fetcher{'s' * (count - 1)} died" in running.output()
+        crawl.verify()
+        assert_holds_the_web(crawl, server)
+        # What was in flight when a fetcher died is fetched again, and nothing else.
+        assert sum(pages_served(server).values()) - len(server.web.reachable()) <= count * SLOTS
+
+
+def test_a_fetcher_that_hangs_is_replaced(make_crawl: MakeCrawl) -> None:
+    with SimServer(SLOW_WEB) as server:
+        crawl = make_crawl([server.seed], {"crawl": {"fetchers": 2}, "limits": {"fetcher_timeout": "3s"}})
+        running = crawl.start("crawl")
+        until_pages(running, server, 70)
+        hanging = running.fetchers()[0]
+        hanging.suspend()
+        assert running.wait() == 0
+        assert "1 fetcher died" in running.output()
+        assert not hanging.is_running()
+        crawl.verify()
+        assert_holds_the_web(crawl, server)
+
+
+def holder_of(port: int) -> int:
+    """The process that has the client's end of a connection."""
+    for connection in psutil.net_connections("tcp4"):
+        if connection.laddr.port == port and connection.pid != os.getpid():
+            assert connection.pid is not None
+            return int(connection.pid)
+    raise AssertionError(f"nobody has port {port}")
+
+
+def test_a_url_that_kills_its_fetcher_twice_is_given_up(make_crawl: MakeCrawl) -> None:
+    def kill_client(port: int) -> None:
+        os.kill(holder_of(port), signal.SIGKILL)
+
+    paths = [f"/page-{number}" for number in range(30)]
+    pages = {path: page("/", text=path) for path in paths}
+    pages["/killer"] = Reply("never seen", before=kill_client)
+    with Site({"/": page(*paths[:15], "/killer", *paths[15:]), **pages}) as site:
+        crawl = make_crawl([site.url + "/"], {"politeness": {"connections_per_host": 4}})
+        output = crawl.run("crawl").stdout
+        assert "2 fetchers died" in output
+        assert site.times()["/killer"] == 2
+        assert set(site.times()) == {"/", "/killer", *paths}
+        assert crawl.stats()["errors"] == {"fetcher-killed": 1}
+        assert crawl.stats()["urls_queued"] == 0
+        visit = crawl.why(site.url + "/killer")["visit"]
+        assert visit["outcome"] == "fetcher-killed"
+        assert set(crawl.bodies(site.url + path for path in paths)) == {site.url + path for path in paths}
+        crawl.verify()
+        crawl.configure({"recrawl": {"min_interval": 0}})
+        crawl.run("crawl", "--recrawl")
+        assert site.times()["/killer"] == 2

@@ -1,0 +1,97 @@
+"""Ctrl-C and SIGTERM: once saves what is in flight, twice stops at once, and the next run goes on."""
+
+from __future__ import annotations
+
+import signal
+import time
+
+from pycrawl.simweb import ABORTED, SimServer, SimWebSettings
+from tests.e2e.conftest import MakeCrawl
+from tests.e2e.crawling import Crawl, Running, assert_holds_the_web, pages_served
+
+INTERRUPTED = 130
+# Each page takes so long that fetches are in flight at every moment.
+SLOW = SimWebSettings.plain(seed=51, hosts=10, pages=90, port=0, mean_page_bytes=3_000, host_skew=0.0, latency=0.3)
+
+
+def started(crawl: Crawl, server: SimServer, pages: int) -> Running:
+    server.clear_log()
+    running = crawl.start("crawl")
+    assert running.until(lambda: len(pages_served(server)) >= pages)
+    return running
+
+
+def check_one_signal(crawl: Crawl, server: SimServer, number: signal.Signals) -> None:
+    """What is in flight is finished and saved, and nothing new is asked for."""
+    running = started(crawl, server, 12)
+    before = len(server.log())
+    running.send(number)
+    assert running.wait() == INTERRUPTED
+    assert "everything is saved" in running.output()
+    log = server.log()
+    assert len(log) - before <= server.web.settings.hosts
+    assert all(entry.status != ABORTED for entry in log)
+    served = pages_served(server)
+    assert served.keys() <= crawl.documents_by_url().keys()
+    crawl.verify()
+    last = crawl.stats()["last_crawl"]
+    assert (last["ended_by"], last["pages"]) == ("interrupted", len(served))
+
+
+def check_two_signals(crawl: Crawl, server: SimServer) -> None:
+    running = started(crawl, server, 12)
+    running.send(signal.SIGINT)
+    time.sleep(0.05)  # two signals that come at once are one
+    running.send(signal.SIGINT)
+    signalled = time.monotonic()
+    assert running.wait() == INTERRUPTED
+    assert time.monotonic() - signalled < 3.0
+    crawl.verify()
+
+
+def test_the_state_is_safe_after_every_interrupt(make_crawl: MakeCrawl) -> None:
+    with SimServer(SLOW) as server:
+        crawl = make_crawl([server.seed])
+        check_one_signal(crawl, server, signal.SIGINT)
+        check_one_signal(crawl, server, signal.SIGTERM)
+        check_two_signals(crawl, server)
+        crawl.run("crawl")
+        crawl.run("verify")
+        assert_holds_the_web(crawl, server)
+
+
+def test_an_interrupt_while_hosts_rest_ends_the_wait(make_crawl: MakeCrawl) -> None:
+    """Nobody waits for a polite pause in order to stop."""
+    with SimServer(SimWebSettings.plain(seed=52, hosts=1, pages=20, port=0)) as server:
+        crawl = make_crawl([server.seed], {"politeness": {"delay": "60s"}})
+        running = crawl.start("crawl")
+        assert running.until(lambda: len(server.log()) >= 1)
+        time.sleep(0.3)
+        signalled = time.monotonic()
+        running.send(signal.SIGINT)
+        assert running.wait() == INTERRUPTED
+        assert time.monotonic() - signalled < 5.0
+
+
+def test_an_interrupt_from_a_terminal_while_fetchers_start(make_crawl: MakeCrawl) -> None:
+    """It reaches the whole process group: fetchers must not take it as theirs, however early it comes."""
+    with SimServer(SimWebSettings.plain(seed=53, hosts=5, pages=400, port=0, latency=0.2)) as server:
+        crawl = make_crawl([server.seed])
+        for number, after in ((signal.SIGINT, 0.05), (signal.SIGHUP, 0.2), (signal.SIGINT, 0.5)):
+            running = crawl.start("crawl")
+            assert running.until(lambda: len(running.fetchers()) == 1)  # noqa: B023  # called at once
+            time.sleep(after)
+            running.send_to_group(number)
+            assert running.wait() == INTERRUPTED
+            assert "died" not in running.output()
+        assert (crawl.directory.log / "fetchers.log").read_text() == ""
+
+
+def test_nohup_means_what_it_says(make_crawl: MakeCrawl) -> None:
+    with SimServer(SimWebSettings.plain(seed=54, hosts=5, pages=40, port=0, latency=0.1)) as server:
+        crawl = make_crawl([server.seed])
+        running = crawl.start("crawl", before=["nohup"])
+        assert running.until(lambda: len(pages_served(server)) >= 5)
+        running.send_to_group(signal.SIGHUP)
+        assert running.wait() == 0
+        assert_holds_the_web(crawl, server)

@@ -1,0 +1,56 @@
+"""A frontier with its database, as a workspace opens and commits it, without fetchers and compound files."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from pycrawl.config import Config
+from pycrawl.frontier.back import BackQueue, Entry
+from pycrawl.frontier.frontier import Frontier
+from pycrawl.model import PackedLinks
+from pycrawl.state import documents
+from pycrawl.state.counters import Counters
+from pycrawl.state.database import Database
+from pycrawl.state.documents import Visit
+from pycrawl.state.hosts import Hosts
+from pycrawl.state.url_seen import UrlSeen
+from pycrawl.urls import url_hash
+
+SEED = 42
+
+
+class CrawlState:
+    """Open for writing; `close` without `commit` is what a crash leaves behind."""
+
+    def __init__(self, path: Path, config: Config, chance: random.Random, create: bool = False) -> None:
+        self.database = Database.create(path) if create else Database.open(path)
+        self.counters = Counters(self.database)
+        self.hosts = Hosts(self.database)
+        self.seen = UrlSeen(self.database, SEED)
+        self.frontier = Frontier(self.database, self.hosts, self.counters, self.seen, config, chance)
+        self.finished: list[tuple[BackQueue, Entry, Visit]] = []
+
+    def finish(self, queue: BackQueue, entry: Entry, visit: Visit) -> None:
+        self.finished.append((queue, entry, visit))
+
+    def commit(self) -> None:
+        documents.save_visits(self.database, [visit for _, _, visit in self.finished])
+        for queue, entry, _ in self.finished:
+            self.frontier.finish(queue, entry)
+        self.finished.clear()
+        self.frontier.flush()
+        self.counters.flush()
+        self.database.commit()
+
+    def close(self) -> None:
+        self.database.close()
+
+
+def pack(with_text: Sequence[str], without: Sequence[str] = ()) -> PackedLinks:
+    """The links of a page as a fetcher sends them."""
+    hashes = np.array([url_hash(url, SEED) for url in (*with_text, *without)], np.uint64)
+    return PackedLinks(hashes.tobytes(), "\n".join(with_text).encode(), len(with_text))

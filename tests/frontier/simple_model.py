@@ -1,0 +1,197 @@
+"""What a frontier should do, said as simply as possible: plain dicts and lists, nothing on disk, no caches."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from pycrawl.frontier.priority import FRONT_QUEUES, priority
+from pycrawl.urls import host_key
+
+MOST_INLINKS = 127
+
+
+@dataclass(slots=True)
+class Url:
+    id: int
+    url: str
+    depth: int
+    hops: int
+    tries: int = 0
+    revisit: int = 0
+    inlinks: int = 0
+    was_pulled: bool = False
+    written: tuple[int, bool] = (0, False)  # both of them, as they are on disk
+    front: int = 0  # its priority while it waits in a front queue
+    seq: int = 0  # its place while it is in a back queue or in flight
+    is_visited: bool = False  # and not put back into a front queue since
+    visited_at: float = 0.0
+
+    @property
+    def host(self) -> str:
+        return host_key(self.url)
+
+
+@dataclass(slots=True)
+class ModelHost:
+    is_seed: bool = False
+    ready_at: float = 0.0
+    pages: int = 0
+    failures: int = 0
+    queue: list[str] = field(default_factory=list)  # URLs that wait in the back queue, head first
+    in_flight: list[str] = field(default_factory=list)
+    parked: bool = False
+
+    @property
+    def has_queue(self) -> bool:
+        return bool(self.queue or self.in_flight)
+
+
+Source = tuple[
+    str, int, int, list[str], list[str]
+]  # "seeds", "links" or "redirect"; depth; hops; URLs with text, without
+
+
+@dataclass(slots=True)
+class Model:
+    chunk: int  # ids whose in-link counts are written together
+    connections: int
+    limit: float
+    follow_external: bool
+    urls: dict[str, Url] = field(default_factory=dict)
+    hosts: dict[str, ModelHost] = field(default_factory=dict)
+    opened_at: float = 0.0
+    dirty_chunks: set[int] = field(default_factory=set)  # of in-link counts
+    last_seq: int = 0
+
+    def host(self, key: str) -> ModelHost:
+        return self.hosts.setdefault(key, ModelHost())
+
+    def add(self, sources: Sequence[Source]) -> tuple[int, int]:
+        """How many URLs are new, how many are turned away as external."""
+        by_place = sorted(sources, key=lambda source: source[0] != "seeds")  # seeds come first, else as discovered
+        for kind, _, _, with_text, _ in by_place:
+            for url in with_text if kind == "seeds" else ():
+                self.host(host_key(url)).is_seed = True
+        counts = Counter(url for source in sources for url in (*source[3], *source[4]))
+        new: list[str] = []
+        external = set()
+        for _, depth, hops, with_text, _ in by_place:
+            for url in with_text:
+                if url in self.urls or url in external:
+                    continue
+                if not self.follow_external and not self.host(host_key(url)).is_seed:
+                    external.add(url)
+                    continue
+                self.host(host_key(url))
+                self.urls[url] = Url(len(self.urls) + 1, url, depth, hops, front=priority(depth, counts[url]))
+                new.append(url)
+        if any(source[0] == "links" for source in sources):
+            for url in counts:
+                if url in self.urls:
+                    self._count_inlinks(url, counts[url])
+        return len(new), len(external)
+
+    def _count_inlinks(self, url: str, count: int) -> None:
+        one = self.urls[url]
+        before = one.inlinks
+        one.inlinks = min(before + count, MOST_INLINKS)
+        self.dirty_chunks.add(one.id // self.chunk)
+        if before and not one.was_pulled and one.front == priority(one.depth, before):
+            one.front = priority(one.depth, one.inlinks)
+
+    def write_inlinks(self) -> None:
+        for one in self.urls.values():
+            if one.id // self.chunk in self.dirty_chunks:
+                one.written = (one.inlinks, one.was_pulled)
+        self.dirty_chunks.clear()
+
+    def pull(self, number: int) -> None:
+        """From a front queue to the back queue of its host."""
+        one = min((one for one in self.urls.values() if one.front == number), key=lambda one: one.id)
+        one.front = 0
+        one.was_pulled = True
+        self._append(one)
+
+    def _append(self, one: Url) -> None:
+        self.last_seq += 1
+        one.seq = self.last_seq
+        host = self.hosts[one.host]
+        if not host.has_queue:
+            host.parked = self.is_left_alone(host)
+        host.queue.append(one.url)
+
+    def is_left_alone(self, host: ModelHost) -> bool:
+        """It kept failing, and its time had not come when the run began."""
+        return host.failures > 0 and host.ready_at > self.opened_at
+
+    def front_lengths(self) -> list[int]:
+        counts = Counter(one.front for one in self.urls.values())
+        return [counts[number + 1] for number in range(FRONT_QUEUES)]
+
+    def is_due(self, key: str, now: float) -> bool:
+        host = self.hosts[key]
+        has_room = len(host.in_flight) < self.connections and host.pages + len(host.in_flight) < self.limit
+        return bool(host.queue) and has_room and host.ready_at <= now
+
+    def lease(self, key: str) -> Url:
+        host = self.hosts[key]
+        url = host.queue.pop(0)
+        host.in_flight.append(url)
+        return self.urls[url]
+
+    def put_back(self, url: str) -> None:
+        self._land(url).queue.insert(0, url)
+
+    def retry(self, url: str) -> None:
+        self.urls[url].tries += 1
+        self._append(self.urls[url])
+        self._land(url)
+
+    def finish(self, url: str) -> None:
+        self._land(url)
+
+    def commit_finished(self, url: str, visited_at: float) -> None:
+        one = self.urls[url]
+        one.seq = one.tries = one.revisit = 0
+        one.is_visited = True
+        one.visited_at = visited_at
+
+    def _land(self, url: str) -> ModelHost:
+        host = self.hosts[host_key(url)]
+        host.in_flight.remove(url)
+        return host
+
+    def release(self, key: str, ready_at: float, failures: int, parked: bool) -> None:
+        host = self.hosts[key]
+        host.ready_at = max(host.ready_at, ready_at)
+        host.failures = failures
+        host.parked = parked and host.has_queue
+
+    def requeue(self, visited_before: float) -> int:
+        due = [one for one in self.urls.values() if one.is_visited and one.visited_at <= visited_before]
+        for one in due:
+            one.is_visited = False
+            one.front = priority(one.depth, 0)
+            one.revisit = 1
+        return len(due)
+
+    def reopened(self, now: float) -> None:
+        """Only what is on disk is left: nothing is in flight, and back queues stand in the order of their places."""
+        self.opened_at = now
+        self.dirty_chunks.clear()
+        for one in self.urls.values():
+            one.inlinks, one.was_pulled = one.written
+        for key, host in self.hosts.items():
+            queue = [one for one in self.urls.values() if one.seq and one.host == key]
+            host.queue = [one.url for one in sorted(queue, key=lambda one: one.seq)]
+            host.in_flight = []
+            host.parked = bool(queue) and self.is_left_alone(host)
+
+    @property
+    def is_finished(self) -> bool:
+        for host in self.hosts.values():
+            if host.in_flight or (host.queue and not host.parked and host.pages < self.limit):
+                return False
+        return not any(one.front for one in self.urls.values())

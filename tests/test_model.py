@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+import dataclasses
+import enum
+import pickle
+
+import pytest
+
+from pycrawl import model
+from pycrawl.model import CONDUCT, Kind, Outcome
+
+JOB = model.FetchJob(
+    1, "http://a/", 2, Kind.PAGE, 3, 1, model.Validators('"tag"', "now", b"d"), model.RobotsFile(200, b"", 1.0, 2.0)
+)
+BODY = model.StoredBody(b"record", 10, 9, b"d" * 16, "text/html", b"\x01", True)
+RESULT = model.FetchResult(
+    url_id=1,
+    host_id=2,
+    kind=Kind.PAGE,
+    outcome=Outcome.FETCHED,
+    started=1.0,
+    ended=2.0,
+    fetched_at=3.0,
+    status=200,
+    body=BODY,
+    links=model.PackedLinks(b"12345678", b"http://b/", 1),
+    filtered={"external": 2},
+    robots=model.RobotsFile(404, b"", 1.0, 2.0),
+)
+VALUES = [
+    JOB,
+    BODY,
+    RESULT,
+    CONDUCT[Outcome.TIMEOUT],
+    model.NO_LINKS,
+    model.NO_VALIDATORS,
+    model.RobotsFile(0, b"", 1.0, 2.0),
+    model.Results((RESULT,), {"parse": 0.5}),
+    model.Jobs((JOB,), True),
+]
+CLASSES = [one for one in vars(model).values() if dataclasses.is_dataclass(one) and isinstance(one, type)]
+
+
+def test_each_class_has_a_value_here() -> None:
+    assert {type(value) for value in VALUES} == set(CLASSES)
+
+
+@pytest.mark.parametrize("value", VALUES, ids=lambda value: type(value).__name__)
+def test_values_survive_a_pipe(value: object) -> None:
+    assert pickle.loads(pickle.dumps(value, pickle.HIGHEST_PROTOCOL)) == value
+
+
+@pytest.mark.parametrize("value", VALUES, ids=lambda value: type(value).__name__)
+def test_values_are_frozen_and_slotted(value: object) -> None:
+    assert not hasattr(value, "__dict__")
+    name = dataclasses.fields(value)[0].name  # type: ignore[arg-type]  # each of them is a dataclass
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        setattr(value, name, None)
+
+
+@pytest.mark.parametrize("kind", [Kind, model.Via, Outcome])
+def test_members_survive_a_pipe_as_themselves(kind: type[enum.Enum]) -> None:
+    for member in kind:
+        assert pickle.loads(pickle.dumps(member)) is member
+
+
+def test_every_outcome_has_its_conduct() -> None:
+    assert set(CONDUCT) == set(Outcome)
+
+
+@pytest.mark.parametrize("outcome", Outcome)
+def test_conduct_makes_sense(outcome: Outcome) -> None:
+    conduct = CONDUCT[outcome]
+    assert not (conduct.retry and conduct.host_fault), "either the URL is at fault or its host"
+    if conduct.retry or conduct.slows_host or conduct.host_fault:
+        assert conduct.is_error
+        assert conduct.is_hit
+    if conduct.host_fault:
+        assert conduct.slows_host, "else the host would be asked for the same URL for ever"
+
+
+def test_outcomes_are_words_for_users() -> None:
+    for outcome in Outcome:
+        assert outcome.value == outcome.value.lower()
+        assert " " not in outcome.value
