@@ -44,7 +44,7 @@ else
 endif
 
 test: $(INSTALLED_DEV)
-	$(BIN)/pytest -n 2
+	$(BIN)/pytest -n 2 --dist worksteal
 
 test-slow: $(INSTALLED_DEV)
 	$(BIN)/pytest -m slow --timeout 3600

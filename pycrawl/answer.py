@@ -11,9 +11,11 @@ from pycrawl import trecweb
 from pycrawl.config import Config
 from pycrawl.fetch.transport import Response, header
 from pycrawl.model import NO_LINKS, FetchJob, FetchResult, Outcome, PackedLinks, StoredBody
+from pycrawl.parse.charset import is_binary
 from pycrawl.parse.html import parse_html
 from pycrawl.parse.links import LinkPacker
 from pycrawl.politeness import retry_after_seconds
+from pycrawl.robots import directives
 from pycrawl.url_filter import UrlFilter
 from pycrawl.urls import UrlRules, normalise, url_hash
 
@@ -24,6 +26,8 @@ _HTML_TYPES = ("text/html", "application/xhtml+xml")
 _LONGEST_VALIDATOR = 1_000  # characters: what comes back with every visit must stay small
 _LONGEST_DETAIL = 300
 _SAMPLED = 16
+_NOINDEX = ("noindex", "none")
+_NOFOLLOW = ("nofollow", "none")
 
 
 class AnswerReader:
@@ -39,7 +43,12 @@ class AnswerReader:
         self._max_redirects = config.limits.max_redirects
         self._dochdr = config.store.dochdr
         self._compress = config.store.compress
-        self._packer = LinkPacker(self._rules, url_filter, seed, config.limits.max_links_per_page)
+        self._agent = config.crawl.name
+        self._obey_header = config.politeness.x_robots_tag
+        self._obey_meta = config.politeness.meta_robots
+        self._packer = LinkPacker(
+            self._rules, url_filter, seed, config.limits.max_links_per_page, config.politeness.rel_nofollow
+        )
         self._pages = 0
         self.stage_seconds = {"parse": 0.0, "links": 0.0, "record": 0.0}
 
@@ -92,13 +101,18 @@ class AnswerReader:
             "etag": text_header(response, b"etag")[:_LONGEST_VALIDATOR],
             "last_modified": text_header(response, b"last-modified")[:_LONGEST_VALIDATOR],
         }
+        if _is_html(content_type, response.body) and is_binary(response.body, content_type):
+            return result(job, response, Outcome.UNWANTED_TYPE, detail=f"binary data served as {content_type}")
         digest = xxhash.xxh3_128_digest(response.body, self._seed)
         if digest == job.validators.digest:
             return result(job, response, Outcome.NOT_MODIFIED, **validators)
         links = NO_LINKS
         filtered: dict[str, int] = {}
+        wishes = self._header_wishes(response)
         if _is_html(content_type, response.body):
-            links, filtered = self._links(job, response, content_type)
+            links, filtered, wishes = self._links(job, response, content_type, wishes)
+        if not wishes.isdisjoint(_NOINDEX):
+            return result(job, response, Outcome.NOINDEX, links=links, filtered=filtered, **validators)
         clock = self._clock()
         begun = clock()
         body = self._stored(response, content_type, digest)
@@ -106,15 +120,27 @@ class AnswerReader:
         self._pages += 1
         return result(job, response, Outcome.FETCHED, body=body, links=links, filtered=filtered, **validators)
 
-    def _links(self, job: FetchJob, response: Response, content_type: str) -> tuple[PackedLinks, dict[str, int]]:
+    def _header_wishes(self, response: Response) -> frozenset[str]:
+        """What the server asks of robots that keep and follow."""
+        if not self._obey_header:
+            return frozenset()
+        values = [value.decode("latin-1") for name, value in response.headers if name.lower() == b"x-robots-tag"]
+        return directives(values, self._agent) if values else frozenset()
+
+    def _links(
+        self, job: FetchJob, response: Response, content_type: str, wishes: frozenset[str]
+    ) -> tuple[PackedLinks, dict[str, int], frozenset[str]]:
+        """The links, those turned away by reason, and all that header and page ask of robots."""
         clock = self._clock()
         begun = clock()
-        page = parse_html(response.body, content_type)
+        page = parse_html(response.body, content_type, self._agent)
         parsed = clock()
-        packed = self._packer.pack(page, job.url, job.depth)
+        if self._obey_meta:
+            wishes |= page.robots
+        packed, filtered = self._packer.pack(page, job.url, job.depth, wishes.isdisjoint(_NOFOLLOW))
         self.stage_seconds["parse"] += (parsed - begun) * _SAMPLED
         self.stage_seconds["links"] += (clock() - parsed) * _SAMPLED
-        return packed
+        return packed, filtered, wishes
 
     def _clock(self) -> Callable[[], float]:
         return time.thread_time if self._pages % _SAMPLED == 0 else _stopped_clock
@@ -137,7 +163,7 @@ class AnswerReader:
             digest=digest,
             content_type=content_type[:_LONGEST_DETAIL],
             escapes=escapes,
-            truncated=response.truncated,
+            truncated=response.truncated or response.damaged,
         )
 
 

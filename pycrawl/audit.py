@@ -85,8 +85,8 @@ def audit(log_folder: Path) -> Audit:
 
 
 def _fill(database: sqlite3.Connection, log_folder: Path) -> None:
-    hits = []
-    denials = []
+    hits: list[tuple[object, ...]] = []
+    denials: list[tuple[str, str]] = []
     for line in read(log_folder):
         if line.outcome == Outcome.ROBOTS_DENIED:
             denials.append((line.robots, line.url))
@@ -98,9 +98,7 @@ def _fill(database: sqlite3.Connection, log_folder: Path) -> None:
     _insert(database, hits, denials)
 
 
-def _insert(
-    database: sqlite3.Connection, hits: list[tuple[object, ...]], denials: list[tuple[str, str]]
-) -> None:
+def _insert(database: sqlite3.Connection, hits: list[tuple[object, ...]], denials: list[tuple[str, str]]) -> None:
     database.executemany("INSERT INTO hits VALUES (?, ?, ?, ?, ?, ?, ?, ?)", hits)
     database.executemany("INSERT INTO denials VALUES (?, ?)", denials)
     hits.clear()

@@ -10,6 +10,7 @@ import re
 import tomllib
 from collections.abc import Callable, Iterator
 from dataclasses import MISSING, Field, dataclass, field, fields
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any, cast
 
@@ -24,6 +25,8 @@ _SIZE_UNITS |= {"k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 _SIZE_UNITS |= {"kib": 2**10, "mib": 2**20, "gib": 2**30, "tib": 2**40}
 _LARGEST_BODY = 99_000_000  # bytes: with its headers a record stays below the 100 MB that Indri reads
 _MOST = 10.0**15  # bytes or seconds: beyond it a whole number is no longer exact
+# Scheme, user and password, host, port. As in `curl`, the "h" of socks5h says that the proxy looks names up.
+PROXY_FORM = re.compile(r"(http|socks5h?)://(?:([^\s/@]*)@)?(\[[0-9A-Fa-f:.]+\]|[^\s/:@\[\]]+)(?::([0-9]{1,5}))?/?")
 _AMOUNT = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([a-zA-Z]*)\s*")
 
 
@@ -121,6 +124,24 @@ def _schemes(value: object) -> tuple[str, ...]:
     return texts
 
 
+def _networks(value: object) -> tuple[str, ...]:
+    texts = _texts(value)
+    for text in texts:
+        try:
+            ip_network(text)
+        except ValueError as error:
+            raise ValueError(f'expected networks such as "10.1.0.0/16" or "fd00::/8", found {error}') from None
+    return texts
+
+
+def _proxy(value: object) -> str:
+    text = _text(value)
+    if text in ("", "none") or PROXY_FORM.fullmatch(text):
+        return text
+    found = re.sub(r"//.*@", "//…@", text)  # a password does not belong into messages
+    raise ValueError(f'expected "", "none", "http://HOST:PORT", "socks5://…" or "socks5h://…", found {found!r}')
+
+
 def _patterns(value: object) -> tuple[str, ...]:
     texts = _texts(value)
     for text in texts:
@@ -151,6 +172,17 @@ class CrawlSection:
     transport: str = _key(_choice("curl", "urllib3"), "curl", '"curl", or "urllib3" where no pycurl wheel fits.')
     nameservers: tuple[str, ...] = _key(
         _texts, (), 'DNS servers ("9.9.9.9" or "127.0.0.1:5353"); empty: the system\'s.'
+    )
+    proxy: str = _key(
+        _proxy,
+        "",
+        'A proxy: "http://HOST:PORT", "socks5://…" or "socks5h://…", with USER:PASSWORD@ where needed; empty: what '
+        'http_proxy, https_proxy, all_proxy and no_proxy say; "none": never. The names of servers are looked up here '
+        "first, so that none leads to a private address; a proxy is left to do that with socks5h, and an http one if "
+        "private addresses are allowed.",
+    )
+    cookies: bool = _key(
+        _switch, False, "Keep cookies for the run, each for its host only; false: none but where a redirect needs one."
     )
 
 
@@ -211,6 +243,9 @@ class PolitenessSection:
     )
     connections_per_host: int = _key(_integer(1, 16), 1, "Connections open to one host at once.")
     obey_robots: bool = _key(_switch, True, "Ask for robots.txt and keep to it.")
+    x_robots_tag: bool = _key(_switch, True, "Obey noindex and nofollow in the X-Robots-Tag header.")
+    meta_robots: bool = _key(_switch, True, 'Obey noindex and nofollow in <meta name="robots">.')
+    rel_nofollow: bool = _key(_switch, True, 'Do not follow links with rel="nofollow".')
     robots_ttl: float = _key(parse_duration, 86400.0, "How long a robots.txt is believed.", '"24h"')
 
 
@@ -244,6 +279,9 @@ class SecuritySection:
 
     allow_private_addresses: bool = _key(
         _switch, False, "Connect to loopback, private, link-local, CGNAT and metadata addresses too (intranets, tests)."
+    )
+    allow_networks: tuple[str, ...] = _key(
+        _networks, (), 'Connect to these networks though they are not public: "10.1.0.0/16", "fd00::/8", "127.0.0.1".'
     )
 
 

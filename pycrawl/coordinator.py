@@ -14,15 +14,17 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
 from pycrawl.errors import StoppedByLimit
-from pycrawl.frontier.back import BackQueue, Entry
+from pycrawl.fetch_log import FetchLine, FetchLog
+from pycrawl.frontier.back import BackQueue, Entry, SentRules
 from pycrawl.interrupts import Interrupts
-from pycrawl.model import CONDUCT, NO_VALIDATORS, FetchJob, FetchResult, Jobs, Kind, Outcome, Validators
-from pycrawl.politeness import PolitenessRules, gap, is_parked, parking
+from pycrawl.model import CONDUCT, NO_VALIDATORS, FetchJob, FetchResult, Jobs, Kind, Outcome, RobotsFile, Validators
+from pycrawl.politeness import PolitenessRules, gap, is_parked, may_ignore_robots, parking
 from pycrawl.pool import Death, FetcherPool
 from pycrawl.progress import Ended, Progress, RunCounts, RunLimits
 from pycrawl.state import meta
 from pycrawl.state.documents import Visit, visit_of
-from pycrawl.urls import origin, robots_url
+from pycrawl.state.hosts import Host
+from pycrawl.urls import address_literal, origin, robots_url
 from pycrawl.workspace import Workspace
 
 COMMIT_SECONDS = 1.0
@@ -35,6 +37,7 @@ _LONGEST_WAIT = 0.25  # seconds
 _STRIKES = 2  # fetchers that one URL may take down
 _SUSPECT_SECONDS = 0.2  # until a suspect is tried again when another one is in flight at its fetcher
 _RATE_SECONDS = 10.0
+_LOOK_UP_SECONDS = 60.0  # between two look-ups of a host's name
 
 log = logging.getLogger(__name__)
 
@@ -47,6 +50,7 @@ class Lease:
     entry: Entry
     kind: Kind
     fetcher: int
+    due: float  # when the host might be hit
 
 
 class Coordinator:
@@ -88,6 +92,7 @@ class Coordinator:
         self._samples: deque[tuple[float, int, int, float]] = deque()  # time, pages, bytes, idle seconds
         self._stopping = ""
         self._run = 0
+        self._fetch_log = FetchLog(workspace.directory.log)
 
     def now(self) -> float:
         """Seconds since the epoch, by a clock that never goes back."""
@@ -108,6 +113,7 @@ class Coordinator:
                 self._tick()
                 self._wait()
             self._end(disk)
+        self._fetch_log.close()
         return self._ended()
 
     def _is_over(self) -> bool:
@@ -197,7 +203,7 @@ class Coordinator:
                 self._frontier.release(queue, now + _SUSPECT_SECONDS)
                 continue
             job = self._job(queue, entry, now)
-            self._leases[entry.url_id] = Lease(queue, entry, job.kind, fetcher)
+            self._leases[entry.url_id] = Lease(queue, entry, job.kind, fetcher, queue.due)
             self._open[fetcher] += 1
             self._pages_open += job.kind is Kind.PAGE
             jobs.append(job)
@@ -212,13 +218,42 @@ class Coordinator:
         if self._config.politeness.obey_robots:
             site = origin(entry.url)
             known = queue.robots_sent.get(site)
-            if known is None or known <= now:
+            if known is None or known.expires_at <= now:
                 robots = self._workspace.robots_of(site)
                 if robots is None or robots.expires_at <= now:
-                    return FetchJob(entry.url_id, robots_url(entry.url), queue.host.id, Kind.ROBOTS)
-                queue.robots_sent[site] = robots.expires_at
-        validators = self._validators(entry.url_id) if entry.revisit else NO_VALIDATORS
-        return FetchJob(entry.url_id, entry.url, queue.host.id, Kind.PAGE, entry.depth, entry.hops, validators, robots)
+                    return self._robots_job(queue, entry, site, now)
+                queue.robots_sent[site] = SentRules.of(robots)
+        return FetchJob(
+            url_id=entry.url_id,
+            url=entry.url,
+            host_id=queue.host.id,
+            depth=entry.depth,
+            hops=entry.hops,
+            address=queue.host.address,
+            look_up=self._is_look_up_due(queue, now),
+            validators=self._validators(entry.url_id) if entry.revisit else NO_VALIDATORS,
+            robots=robots,
+        )
+
+    def _is_look_up_due(self, queue: BackQueue, now: float) -> bool:
+        """Fetchers keep answers as long as DNS says; this only makes them ask."""
+        if now - queue.looked_up_at < _LOOK_UP_SECONDS or address_literal(queue.host.key):
+            return False
+        queue.looked_up_at = now
+        return True
+
+    def _robots_job(self, queue: BackQueue, entry: Entry, site: str, now: float) -> FetchJob:
+        url, hops = queue.robots_hops.pop(site, (robots_url(entry.url), 0))
+        return FetchJob(
+            url_id=entry.url_id,
+            url=url,
+            host_id=queue.host.id,
+            kind=Kind.ROBOTS,
+            hops=hops,
+            address=queue.host.address,
+            look_up=self._is_look_up_due(queue, now),
+            site=site,
+        )
 
     def _validators(self, url_id: int) -> Validators:
         visit = visit_of(self._workspace.database, url_id)
@@ -233,19 +268,47 @@ class Coordinator:
         self._close_lease(lease)
         self._strikes.pop(result.url_id, None)
         self._count(result)
+        self._log(lease, result)
         host = lease.queue.host
-        if result.address:
-            host.address = result.address
+        site = origin(lease.entry.url)
         if result.kind is Kind.PAGE and 200 <= result.status < 300:
             host.pages += 1
-        if result.outcome is Outcome.ROBOTS_UNKNOWN:
-            lease.queue.robots_sent.pop(origin(lease.entry.url), None)
+        if result.outcome is Outcome.ADDRESS_MOVED:
+            host.address = result.address
+            self._frontier.put_back(lease.queue, lease.entry)
+        elif result.outcome is Outcome.ROBOTS_UNKNOWN:
+            lease.queue.robots_sent.pop(site, None)
+            self._frontier.put_back(lease.queue, lease.entry)
+        elif result.kind is Kind.ROBOTS and result.outcome is Outcome.REDIRECT:
+            lease.queue.robots_hops[site] = (result.location, result.hops)
             self._frontier.put_back(lease.queue, lease.entry)
         elif result.robots is not None:
-            self._on_robots(lease, result)
+            host.robots_failing_since = 0.0
+            self._on_robots(lease, result.robots, result.crawl_delay)
+        elif result.kind is Kind.ROBOTS and self._is_robots_given_up(host):
+            # As if it were not there, until it is asked for again.
+            ttl = self._config.politeness.robots_ttl
+            self._on_robots(lease, RobotsFile(404, b"", result.fetched_at, self.now() + ttl), 0.0)
         else:
             self._settle(lease, result)
         self._release(lease.queue, result)
+
+    def _log(self, lease: Lease, result: FetchResult) -> None:
+        if CONDUCT[result.outcome].is_hit or result.outcome is Outcome.ROBOTS_DENIED:
+            rules = lease.queue.robots_sent.get(origin(lease.entry.url))
+            line = FetchLine(
+                due=lease.due,
+                started=result.started + self._epoch,
+                ended=result.ended + self._epoch,
+                kind=result.kind.name.lower(),
+                host=lease.queue.host.key,
+                address=result.address,
+                status=result.status,
+                outcome=result.outcome,
+                robots=rules.digest if rules is not None and result.kind is Kind.PAGE else "",
+                url=lease.entry.url,
+            )
+            self._fetch_log.write(line)
 
     def _close_lease(self, lease: Lease) -> None:
         self._open[lease.fetcher] -= 1
@@ -271,12 +334,13 @@ class Coordinator:
         pause = gap(self._rules, host.crawl_delay, result.ended - result.started, host.failures, result.retry_after)
         self._frontier.release(queue, ended + pause)
 
-    def _on_robots(self, lease: Lease, result: FetchResult) -> None:
-        assert result.robots is not None
-        site = origin(lease.entry.url)
-        self._workspace.group.robots[site] = result.robots
-        lease.queue.robots_sent[site] = result.robots.expires_at  # its fetcher has read it already
-        lease.queue.host.crawl_delay = result.crawl_delay
+    def _is_robots_given_up(self, host: Host) -> bool:
+        host.robots_failing_since = host.robots_failing_since or self.now()
+        return may_ignore_robots(host.robots_failing_since, self.now())
+
+    def _on_robots(self, lease: Lease, file: RobotsFile, crawl_delay: float) -> None:
+        self._workspace.group.robots[origin(lease.entry.url)] = file
+        lease.queue.host.crawl_delay = crawl_delay
         self._frontier.put_back(lease.queue, lease.entry)
 
     def _settle(self, lease: Lease, result: FetchResult) -> None:
@@ -284,6 +348,7 @@ class Coordinator:
         conduct = CONDUCT[result.outcome]
         entry = lease.entry
         if conduct.host_fault:
+            lease.queue.looked_up_at = 0.0  # it may have moved
             self._frontier.put_back(lease.queue, entry)
             return
         entry.tries += 1
@@ -406,6 +471,7 @@ class Coordinator:
         self._syncing = None
         meta.update_run(self._workspace.database, self._run, self._counts.pages, self.now())
         self._workspace.finish_commit()
+        self._fetch_log.flush()
 
     def _end(self, disk: ThreadPoolExecutor) -> None:
         if self._syncing is not None:

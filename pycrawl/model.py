@@ -53,6 +53,7 @@ class Outcome(StrEnum):
     SERVER_ERROR = "http-5xx"
     TOO_BUSY = "too-busy"  # 429, 503
     ODD_STATUS = "http-other"  # 1xx, 304 unasked for, 3xx without Location, 600 and up
+    NOINDEX = "noindex"  # 2xx; page or server asks not to keep it: its links are followed, it is not stored
     UNWANTED_TYPE = "unwanted-type"  # 2xx, of a content type outside the scope; its body was not read
     ROBOTS_DENIED = "robots-denied"
     ROBOTS_UNREACHABLE = "robots-unreachable"  # robots.txt gave 5xx or no answer: nothing may be fetched
@@ -60,6 +61,7 @@ class Outcome(StrEnum):
     BAD_REDIRECT = "bad-redirect"  # the Location is rubbish, or of a scheme or scope we do not follow
     TOO_MANY_REDIRECTS = "too-many-redirects"
     DNS_FAILURE = "dns-failure"
+    ADDRESS_MOVED = "address-moved"  # the host has another address than was reckoned with: nothing was sent
     ADDRESS_REFUSED = "address-refused"  # private, loopback … and not allowed
     CONNECT_FAILED = "connect-failed"
     CONNECT_TIMEOUT = "connect-timeout"
@@ -97,6 +99,7 @@ CONDUCT: dict[Outcome, Conduct] = {
     Outcome.FETCHED: _FINE,
     Outcome.NOT_MODIFIED: _FINE,
     Outcome.REDIRECT: _FINE,
+    Outcome.NOINDEX: _FINE,
     Outcome.UNWANTED_TYPE: _FINE,
     Outcome.ROBOTS_DENIED: _NOT_ASKED,
     Outcome.CLIENT_ERROR: _FINAL,
@@ -108,6 +111,7 @@ CONDUCT: dict[Outcome, Conduct] = {
     Outcome.BAD_REDIRECT: _FINAL,
     Outcome.TOO_MANY_REDIRECTS: _FINAL,
     Outcome.DNS_FAILURE: _HOST_FAULT,
+    Outcome.ADDRESS_MOVED: _NOT_ASKED,
     Outcome.ADDRESS_REFUSED: _REFUSED,
     Outcome.CONNECT_FAILED: _HOST_FAULT,
     Outcome.CONNECT_TIMEOUT: _HOST_FAULT,
@@ -158,8 +162,11 @@ class FetchJob:
     kind: Kind = Kind.PAGE
     depth: int = 0
     hops: int = 0  # redirects that led to this URL
+    address: str = ""  # to be dialled, as the host's gate is kept by it; empty: not known yet
+    look_up: bool = False  # the host's name has not been looked up for a while: is it still that address?
     validators: Validators = NO_VALIDATORS
     robots: RobotsFile | None = None  # sent with a host's first page job to a fetcher
+    site: str = ""  # of a robots job: the origin whose rules are asked for, as redirects may lead elsewhere
 
 
 @_packs_quickly
@@ -212,6 +219,7 @@ class FetchResult:
     crawl_delay: float = 0.0  # seconds, from robots.txt (ROBOTS jobs)
     etag: str = ""
     last_modified: str = ""
+    hops: int = 0  # of a robots job: redirects followed so far
     location: str = ""  # normalised target of a redirect
     location_hash: int = 0
     body: StoredBody | None = None

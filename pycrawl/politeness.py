@@ -17,6 +17,7 @@ _FIRST_PARKING = 600.0  # seconds
 _LONGEST_PARKING = 86_400.0  # seconds
 _MOST_DOUBLINGS = 20
 _FAILURES_UNTIL_PARKED = 5  # in a row
+_ROBOTS_GIVEN_UP = 30 * 86_400.0  # seconds
 _LONGEST_NUMBER = 12  # digits
 
 
@@ -55,6 +56,11 @@ def parking(failures: int) -> float:
     """Seconds that a host which failed so many times in a row is left alone."""
     doublings = min(max(failures - _FAILURES_UNTIL_PARKED, 0), _MOST_DOUBLINGS)
     return min(_FIRST_PARKING * 2.0**doublings, _LONGEST_PARKING)
+
+
+def may_ignore_robots(failing_since: float, now: float) -> bool:
+    """Whether robots.txt has been unreachable for so long that it counts as not there (RFC 9309, 2.3.1.4)."""
+    return failing_since > 0 and now - failing_since >= _ROBOTS_GIVEN_UP
 
 
 def retry_after_seconds(value: str, now: float) -> float:

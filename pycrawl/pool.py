@@ -104,8 +104,8 @@ class FetcherPool:
             self._selector.register(wake_fd, selectors.EVENT_READ)
         for key, events in self._selector.select(max(0.0, seconds)):
             fetcher = key.data
-            if fetcher is None:
-                continue
+            if fetcher is None or self._fetchers[fetcher.number] is not fetcher:
+                continue  # the caller's own, or of a fetcher that was replaced a moment ago
             if events & selectors.EVENT_WRITE:
                 with contextlib.suppress(BrokenPipeError):
                     fetcher.jobs.flush()

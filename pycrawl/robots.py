@@ -16,8 +16,6 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-import xxhash
-
 # Protego has no public word for "which directive is this line"; its rule sets answer yes or no only.
 from protego._protego import (
     _ALLOW_DIRECTIVE,
@@ -28,6 +26,7 @@ from protego._protego import (
     _extract_directive,
 )
 
+from pycrawl.digests import short_digest
 from pycrawl.model import RobotsFile
 
 MAX_ROBOTS_BYTES = 500 * 1024  # RFC 9309, 2.5
@@ -49,6 +48,7 @@ _UNFIT_IN_RULE = re.compile(rf"%[0-9A-Fa-f]{{2}}|[^{_FIT_CLASS}*]")
 
 _AGENT_TOKEN = re.compile(r"[A-Za-z0-9_-]+").match  # digits too: "pycrawl2" is another robot
 _DELAY = re.compile(r"[0-9]+(?:\.[0-9]*)?|\.[0-9]+").fullmatch
+_DIRECTIVES_WITH_VALUES = ("unavailable_after", "max-snippet", "max-image-preview", "max-video-preview")
 _MAX_AGE = re.compile(r'max-age\s*=\s*"?([0-9]+)"?').fullmatch
 
 
@@ -274,7 +274,7 @@ class RobotsRules:
     @classmethod
     def parse(cls, file: RobotsFile, agent: str) -> RobotsRules:
         """The rules for the robot whose product token is `agent` (2.2.1)."""
-        digest = xxhash.xxh3_64_hexdigest(file.body)
+        digest = short_digest(file.body)
         if 300 <= file.status < 500 and file.status != 429:  # 2.3.1.2 and 2.3.1.3: unavailable
             return cls(digest)
         # 2.3.1.4. 429 counts as a 4xx there, but a server that asks for fewer requests does not ask for all of
@@ -318,6 +318,24 @@ class RobotsRules:
                 if path.startswith(rule.head) and rule.matches(path):
                     return rule
         return None
+
+
+def directives(values: Iterable[str], agent: str) -> frozenset[str]:
+    """The words of X-Robots-Tag headers that are meant for `agent`: "noindex, nofollow", "otherbot: none".
+
+    A name before a colon holds until the next one; without one all robots are meant.
+    """
+    words: set[str] = set()
+    for value in values:
+        addressed = True
+        for part in value.lower().split(","):
+            name, colon, rest = part.partition(":")
+            if colon and name.strip() not in _DIRECTIVES_WITH_VALUES:
+                addressed = name.strip() in (agent.lower(), "*", "robots")
+                part = rest
+            if addressed:
+                words.update(part.split())
+    return frozenset(words)
 
 
 def expiry(headers_cache_control: str, fetched_at: float, ttl: float) -> float:

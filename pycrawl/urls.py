@@ -185,6 +185,15 @@ def host_key(url: str) -> str:
     return url[start : url.index("/", start)]
 
 
+def address_literal(key: str) -> str:
+    """The IP address that a host key names ("127.0.0.1:8001", "[::1]"); empty if it is a name."""
+    if key.startswith("["):
+        return key[1 : key.index("]")]
+    host = key.partition(":")[0]
+    # A normalised host that ends in a digit is an IPv4 address (WHATWG URL, 3.5).
+    return host if host[-1:].isdigit() else ""
+
+
 def origin(url: str) -> str:
     """Scheme and authority of a normalised URL: "http://example.com"."""
     return url[: url.index("/", 8)]

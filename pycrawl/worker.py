@@ -23,7 +23,7 @@ from pycrawl.memory import collect_rarely
 from pycrawl.model import FetchJob, FetchResult, Jobs, Kind, Outcome, Results, RobotsFile
 from pycrawl.robots import MAX_ROBOTS_BYTES, RobotsRules, expiry
 from pycrawl.url_filter import UrlFilter
-from pycrawl.urls import UrlRules, normalise, origin
+from pycrawl.urls import UrlRules, host_key, normalise, origin
 
 _SIGN_OF_LIFE_SECONDS = 1.0
 _RULES_KEPT = 20_000  # hosts
@@ -48,6 +48,7 @@ class Worker:
         self._transport = new_transport(config, self._loop, url_filter.wants_type, self._on_response)
         self._rules: OrderedDict[str, RobotsRules] = OrderedDict()  # by origin
         self._open: dict[int, FetchJob] = {}  # jobs at the transport, by URL id
+        self._looked_up: set[int] = set()  # URL ids of jobs whose host's name is being looked up
         self._robots_hops: dict[int, int] = {}  # redirects followed so far, by URL id of a robots job
         self._done: list[FetchResult] = []
         self._sent_at = 0.0
@@ -81,12 +82,30 @@ class Worker:
                 self._done.append(_unfetched(job, refusal))
                 return
         self._open[job.url_id] = job
+        if job.look_up or not job.address:
+            self._looked_up.add(job.url_id)
+            self._transport.resolve(job.url_id, job.url)
+        else:
+            self._submit(job)
+
+    def _submit(self, job: FetchJob) -> None:
         headers = []
         if job.validators.etag:
             headers.append(("If-None-Match", job.validators.etag))
         if job.validators.last_modified:
             headers.append(("If-Modified-Since", job.validators.last_modified))
-        self._transport.submit(Request(job.url_id, job.url, tuple(headers), any_type=job.kind is Kind.ROBOTS))
+        request = Request(job.url_id, job.url, tuple(headers), any_type=job.kind is Kind.ROBOTS, address=job.address)
+        self._transport.submit(request)
+
+    def _on_address(self, job: FetchJob, response: Response) -> None:
+        """The name was looked up: to be fetched now if its address is the one that the host's gate is kept by."""
+        if response.outcome is not None:
+            self._done.append(result(job, response, response.outcome))
+        elif response.address and job.address not in response.addresses:
+            self._done.append(result(job, response, Outcome.ADDRESS_MOVED))
+        else:
+            self._open[job.url_id] = job
+            self._submit(job)
 
     def _refusal(self, job: FetchJob) -> Outcome | None:
         """Why robots.txt keeps us from fetching this page, if it does."""
@@ -110,6 +129,10 @@ class Worker:
 
     def _on_response(self, response: Response) -> None:
         job = self._open.pop(response.key)
+        if job.url_id in self._looked_up:
+            self._looked_up.remove(job.url_id)
+            self._on_address(job, response)
+            return
         self._working_on.value = job.url_id
         try:
             if job.kind is Kind.ROBOTS:
@@ -121,12 +144,16 @@ class Worker:
         self._working_on.value = 0
 
     def _on_robots(self, job: FetchJob, response: Response) -> None:
-        hops = self._robots_hops.pop(job.url_id, 0)
+        hops = self._robots_hops.pop(job.url_id, job.hops)
         if response.outcome is not None:
             self._done.append(result(job, response, response.outcome))
             return
         if response.status in _REDIRECTS and hops < _ROBOTS_REDIRECTS:
             target = normalise(text_header(response, b"location"), self._url_rules, response.url)
+            if target is not None and host_key(target) == host_key(job.url):
+                # Another hit on the same host: the coordinator says when.
+                self._done.append(result(job, response, Outcome.REDIRECT, location=target, hops=hops + 1))
+                return
             if target is not None:
                 self._robots_hops[job.url_id] = hops + 1
                 self._open[job.url_id] = job
@@ -136,7 +163,7 @@ class Worker:
             text_header(response, b"cache-control"), response.fetched_at, self._config.politeness.robots_ttl
         )
         file = RobotsFile(response.status, response.body[:MAX_ROBOTS_BYTES], response.fetched_at, lifetime)
-        rules = self._keep_rules(origin(job.url), file)
+        rules = self._keep_rules(job.site, file)
         if rules.unreachable:
             self._done.append(result(job, response, Outcome.ROBOTS_UNREACHABLE))
         else:

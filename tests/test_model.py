@@ -10,7 +10,14 @@ from pycrawl import model
 from pycrawl.model import CONDUCT, Kind, Outcome
 
 JOB = model.FetchJob(
-    1, "http://a/", 2, Kind.PAGE, 3, 1, model.Validators('"tag"', "now", b"d"), model.RobotsFile(200, b"", 1.0, 2.0)
+    url_id=1,
+    url="http://a/",
+    host_id=2,
+    kind=Kind.PAGE,
+    depth=3,
+    hops=1,
+    validators=model.Validators('"tag"', "now", b"d"),
+    robots=model.RobotsFile(200, b"", 1.0, 2.0),
 )
 BODY = model.StoredBody(b"record", 10, 9, b"d" * 16, "text/html", b"\x01", True)
 RESULT = model.FetchResult(

@@ -42,6 +42,7 @@ def open_for_reading(directory: CrawlDirectory) -> Database:
     """The state, read-only: it works beside a running crawl."""
     from pycrawl.state.database import Database
 
+    directory.config()  # a directory that is no crawl's is told by its missing pycrawl.toml
     return Database.open_readonly(directory.state)
 
 

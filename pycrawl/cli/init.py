@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -47,8 +48,15 @@ def command(
     if any(directory.docs.glob("WTX*/B*")):
         raise UsageError(f"{directory.docs}: holds a collection whose state.db is gone. Move it away first.")
     _check_seeds(seeds)
+    if not contact and sys.stdin.isatty():
+        question = "A URL or mail address at which webmasters can reach you (empty: none)"
+        contact = click.prompt(question, default="", show_default=False)
     changed = {"crawl.contact": toml_value(contact)} if contact else {}
     total = make(directory, changed, lines_of(seeds, seed_files))
+    if total.refused and not total.new:  # a crawl without one usable seed is not what was asked for
+        directory.state.unlink()
+        directory.config_file.unlink()
+        report(total)
     where = "" if directory.path == Path() else f" -C {directory.path}"
     if total.new:
         click.echo(f"Next: pycrawl crawl{where} --max-pages 1000    ({plural(total.new, 'seed')} to start from)")

@@ -7,7 +7,7 @@ by that.
 from __future__ import annotations
 
 from functools import lru_cache
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
 _REFUSED_V4 = tuple(
     IPv4Network(network)
@@ -43,15 +43,47 @@ _LOW_32_BITS_V4 = (
     IPv6Network("::/96"),  # IPv4-compatible; :: and ::1 fall into 0.0.0.0/8
     IPv6Network("64:ff9b::/96"),  # NAT64 (RFC 6052)
 )
+_JUDGED = 65_536  # addresses, and hosts' lists of them, whose verdict is remembered
 
 
-@lru_cache(maxsize=65_536)
+class Guard:
+    """Which addresses may be dialled: public ones, those in `networks`, or, with `allows_all`, every one."""
+
+    def __init__(self, allows_all: bool = False, networks: tuple[str, ...] = ()) -> None:
+        self.allows_all = allows_all
+        self._networks = tuple(map(ip_network, networks))
+        self.permits = lru_cache(_JUDGED)(self._permits)
+        self.permitted = lru_cache(_JUDGED)(self._permitted)
+
+    def _permitted(self, addresses: tuple[str, ...]) -> tuple[str, ...]:
+        """Those of a host's addresses that may be dialled."""
+        return tuple(filter(self._permits, addresses))
+
+    def _permits(self, address: str) -> bool:
+        """What is not an address at all is never permitted."""
+        parsed = _parse(address)
+        if parsed is None:
+            return False
+        if self.allows_all or _is_public(parsed):
+            return True
+        embedded = _embedded_v4(parsed) if isinstance(parsed, IPv6Address) else None
+        return any(parsed in network or (embedded is not None and embedded in network) for network in self._networks)
+
+
 def is_public(address: str) -> bool:
     """Whether `address` (numeric, a zone is ignored) may be dialled by a crawl that keeps to the public Internet."""
+    parsed = _parse(address)
+    return parsed is not None and _is_public(parsed)
+
+
+def _parse(address: str) -> IPv4Address | IPv6Address | None:
     try:
-        parsed = ip_address(address.partition("%")[0])
+        return ip_address(address.partition("%")[0])
     except ValueError:
-        return False
+        return None
+
+
+def _is_public(parsed: IPv4Address | IPv6Address) -> bool:
     if isinstance(parsed, IPv6Address):
         embedded = _embedded_v4(parsed)
         if embedded is None:

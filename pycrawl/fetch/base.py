@@ -1,24 +1,82 @@
-"""What all transports do before a request goes out: the host's addresses, and the guard over them."""
+"""What all transports do around a request: the way to its server, the guard over the addresses on it, and cookies."""
 
 from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from functools import lru_cache, partial
+from dataclasses import replace
+from functools import partial
+from typing import NamedTuple
 
-from pycrawl.fetch.addresses import is_public
-from pycrawl.fetch.dns import Answer, Resolver
+from pycrawl.fetch.addresses import Guard
+from pycrawl.fetch.cookies import CookieJar
+from pycrawl.fetch.decoding import Body
+from pycrawl.fetch.dns import Answer, Resolver, without_dns
 from pycrawl.fetch.loop import Loop
-from pycrawl.fetch.transport import Origin, Request, Response, TransportSettings, WantsType, origin_of, type_gate
+from pycrawl.fetch.origins import Origin, origin_of
+from pycrawl.fetch.proxies import Proxy
+from pycrawl.fetch.transport import Head, Request, Response, TransportSettings, WantsType, all_values, type_gate
 from pycrawl.model import Outcome
+
+_PROXY_AUTHENTICATION = 407
 
 OnDone = Callable[[Response], object]
 
 
-@lru_cache(maxsize=65_536)
-def _public_ones(addresses: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(filter(is_public, addresses))
+class Route(NamedTuple):
+    """How a request gets to its server. All `addresses` have passed the guard."""
+
+    origin: Origin
+    addresses: tuple[str, ...]  # of the server; none: the proxy looks the name up
+    pinned: str = ""  # the only one of them that may be used, by a connection that was made for it
+    proxy: Proxy | None = None
+    proxy_addresses: tuple[str, ...] = ()
+
+    @property
+    def address(self) -> str:
+        return self.addresses[0] if self.addresses else ""
+
+
+def fill(response: Response, route: Route, head: Head, body: Body | None) -> None:
+    """Put what came into `response`. `body` is None if none was wanted.
+
+    Of a 2xx nothing is left when nothing of its body can be decoded; of others, the status says what matters.
+    """
+    if route.proxy is not None and head.status == _PROXY_AUTHENTICATION:
+        response.outcome, response.detail = Outcome.CONNECT_FAILED, "the proxy asks for another user or password (407)"
+        return
+    if body is not None:
+        response.body = body.end()
+        response.truncated = body.truncated
+        response.damaged = bool(body.damage)
+        response.detail = body.damage
+        if response.damaged and not response.body and 200 <= head.status < 300:
+            response.damaged = False
+            response.outcome = Outcome.BAD_ENCODING
+            return
+    response.status = head.status
+    response.status_line = head.status_line
+    response.headers = head.headers
+
+
+def body_of(head: Head, limit: int) -> Body:
+    """What takes the body of the answer with this head."""
+    return Body(b",".join(all_values(head.headers, b"content-encoding")), limit)
+
+
+# Goes on with a request that was submitted at `started`, and whose name look-ups took `spent` seconds.
+Go = Callable[[Request, float, float, Route], None]
+
+
+class _Errand(NamedTuple):
+    """A request whose route is being found."""
+
+    request: Request
+    started: float
+    origin: Origin
+    proxy: Proxy | None
+    go: Go
 
 
 class ResolvingTransport(ABC):
@@ -38,47 +96,93 @@ class ResolvingTransport(ABC):
         self._keeps_body = type_gate(wants_type)
         self._on_done = on_done
         self._resolver = resolver or Resolver(loop, settings.nameservers, settings.connect_timeout)
+        self._guard = Guard(settings.allow_private, settings.allow_networks)
+        self._jar = CookieJar() if settings.cookies else None
         self._closed = False
 
     def submit(self, request: Request) -> None:
-        started = time.monotonic()
-        self.in_flight += 1
-        try:
-            origin = origin_of(request.url)
-        except (ValueError, KeyError):
-            self._fail_soon(request, started, Outcome.INTERNAL_ERROR, f"not an absolute http(s) URL: {request.url}")
-            return
-        answer = self._resolver.cached(origin.host)
-        if answer is None:
-            self._resolver.resolve(origin.host, partial(self._on_answer, request, started, origin))
-        else:
-            self._guard(request, started, 0.0, origin, answer)
+        self._set_out(request, self._start)
+
+    def resolve(self, key: int, url: str) -> None:
+        self._set_out(Request(key, url), self._tell)
 
     def close(self) -> None:
         self._closed = True
         self._resolver.close()
 
     @abstractmethod
-    def _start(
-        self, request: Request, started: float, spent: float, origin: Origin, addresses: tuple[str, ...]
-    ) -> None:
-        """Send it to one of `addresses`. It was submitted at `started`; the name look-up took `spent` seconds."""
+    def _start(self, request: Request, started: float, spent: float, route: Route) -> None:
+        """Send it. It was submitted at `started`; the name look-ups took `spent` seconds."""
 
-    def _on_answer(self, request: Request, started: float, origin: Origin, answer: Answer) -> None:
-        self._guard(request, started, time.monotonic() - started, origin, answer)
+    def _tell(self, request: Request, started: float, spent: float, route: Route) -> None:
+        response = Response(request.key, request.url, started, address=route.address, addresses=route.addresses)
+        self._loop.call_soon(partial(self._finish, response))
 
-    def _guard(self, request: Request, started: float, spent: float, origin: Origin, answer: Answer) -> None:
-        addresses = answer.addresses
-        if not self._settings.allow_private:
-            addresses = _public_ones(addresses)
-        if addresses:
-            self._start(request, started, spent, origin, addresses)
-        elif answer.addresses:
-            address = answer.addresses[0]
-            detail = f"{origin.host} is {address}, which is not public"
-            self._fail_soon(request, started, Outcome.ADDRESS_REFUSED, detail, address)
+    def _set_out(self, request: Request, go: Go) -> None:
+        started = time.monotonic()
+        self.in_flight += 1
+        try:
+            origin = origin_of(request.url)
+        except ValueError:
+            detail = f"not an absolute http(s) URL in its normal form: {request.url}"
+            self._fail_soon(request, started, Outcome.INTERNAL_ERROR, detail)
+            return
+        if self._jar is not None and not request.cookies:
+            request = replace(request, cookies=self._jar.header(request.url, time.time()))
+        proxy = self._settings.proxies.for_origin(origin)
+        errand = _Errand(request, started, origin, proxy, go)
+        if request.address and (proxy is None or proxy.takes_addresses):
+            self._check(errand, 0.0, (request.address,))
+        elif proxy is not None and self._looks_up(proxy):
+            self._check_literal(errand, proxy)
+        elif (answer := self._resolver.cached(origin.host)) is not None:
+            self._on_answer(errand, 0.0, answer)
         else:
-            self._fail_soon(request, started, Outcome.DNS_FAILURE, f"{origin.host}: {answer.error}")
+            self._resolver.resolve(origin.host, partial(self._on_late_answer, errand))
+
+    def _looks_up(self, proxy: Proxy) -> bool:
+        """The name is the proxy's to look up: the user said so, or there is nothing to guard."""
+        return proxy.scheme == "socks5h" or (proxy.is_http and self._guard.allows_all)
+
+    def _check_literal(self, errand: _Errand, proxy: Proxy) -> None:
+        addresses = without_dns(errand.origin.host)
+        if addresses:
+            self._check(errand, 0.0, addresses)
+        else:
+            self._find_proxy(errand, proxy, ())
+
+    def _on_late_answer(self, errand: _Errand, answer: Answer) -> None:
+        self._on_answer(errand, time.monotonic() - errand.started, answer)
+
+    def _on_answer(self, errand: _Errand, spent: float, answer: Answer) -> None:
+        if answer.addresses:
+            self._check(errand, spent, answer.addresses)
+        else:
+            detail = f"{errand.origin.host}: {answer.error}"
+            self._fail_soon(errand.request, errand.started, Outcome.DNS_FAILURE, detail)
+
+    def _check(self, errand: _Errand, spent: float, addresses: tuple[str, ...]) -> None:
+        permitted = self._guard.permitted(addresses)
+        if not permitted:
+            detail = f"{errand.origin.host} is {addresses[0]}, which is not public"
+            self._fail_soon(errand.request, errand.started, Outcome.ADDRESS_REFUSED, detail, addresses[0])
+        elif errand.proxy is None:
+            route = Route(errand.origin, permitted, errand.request.address)
+            errand.go(errand.request, errand.started, spent, route)
+        else:
+            self._find_proxy(errand, errand.proxy, permitted)
+
+    def _find_proxy(self, errand: _Errand, proxy: Proxy, addresses: tuple[str, ...]) -> None:
+        self._resolver.resolve(proxy.host, partial(self._on_proxy, errand, proxy, addresses))
+
+    def _on_proxy(self, errand: _Errand, proxy: Proxy, addresses: tuple[str, ...], answer: Answer) -> None:
+        if answer.addresses:
+            pinned = addresses[0] if proxy.takes_addresses else ""
+            route = Route(errand.origin, addresses, pinned, proxy, answer.addresses)
+            errand.go(errand.request, errand.started, time.monotonic() - errand.started, route)
+        else:
+            detail = f"the proxy {proxy.host}: {answer.error}"
+            self._fail_soon(errand.request, errand.started, Outcome.CONNECT_FAILED, detail)
 
     def _fail_soon(self, request: Request, started: float, outcome: Outcome, detail: str, address: str = "") -> None:
         response = Response(request.key, request.url, started, outcome=outcome, detail=detail, address=address)
@@ -87,4 +191,6 @@ class ResolvingTransport(ABC):
     def _finish(self, response: Response) -> None:
         if not self._closed:
             self.in_flight -= 1
+            if self._jar is not None:
+                self._jar.take(response)
             self._on_done(response)

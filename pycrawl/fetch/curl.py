@@ -10,29 +10,23 @@ from __future__ import annotations
 
 import time
 from functools import lru_cache
+from itertools import chain
 from resource import RLIMIT_NOFILE, getrlimit
 
 import pycurl
 
-from pycrawl.fetch.base import OnDone, ResolvingTransport
-from pycrawl.fetch.curl_slot import Slot
+from pycrawl.fetch.base import OnDone, ResolvingTransport, Route
+from pycrawl.fetch.curl_slot import Slot, Target, Way
 from pycrawl.fetch.dns import Resolver
 from pycrawl.fetch.loop import READ, WRITE, Loop, Timer
-from pycrawl.fetch.transport import (
-    ACCEPT,
-    ENCODINGS,
-    Origin,
-    Request,
-    TransportSettings,
-    WantsType,
-    ca_file,
-    is_sendable,
-)
+from pycrawl.fetch.proxies import Proxy
+from pycrawl.fetch.transport import ACCEPT, ENCODINGS, Request, TransportSettings, WantsType, ca_file, own_headers
 from pycrawl.model import Outcome
 
 _IDLE_PER_SLOT = 8  # a polite crawl waits between two pages of a host: many hosts' connections idle for one in use
 _LEAST_IDLE = 4096
 _RECEIVE_BYTES = 131_072
+_SUPPRESS_CONNECT_HEADERS = 265  # an option that has no name of its own in pycurl
 _WATCHED = {pycurl.POLL_IN: READ, pycurl.POLL_OUT: WRITE, pycurl.POLL_INOUT: READ | WRITE}
 
 
@@ -46,22 +40,30 @@ def _actions(events: int) -> int:
 _ACTIONS = [_actions(events) for events in range(64)]
 
 
+def _bracketed(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
+
+
 @lru_cache(maxsize=65_536)
-def _resolve_entry(origin: Origin, addresses: tuple[str, ...]) -> str:
-    dialled = ",".join(f"[{address}]" if ":" in address else address for address in addresses)
-    host = f"[{origin.host}]" if ":" in origin.host else origin.host
-    return f"{host}:{origin.port}:{dialled}"
+def _resolve_entry(target: Target, addresses: tuple[str, ...]) -> str:
+    return f"{_bracketed(target[0])}:{target[1]}:{','.join(map(_bracketed, addresses))}"
 
 
 def _header_lines(request: Request) -> list[bytes]:
-    return [
-        f"{name}: {value}".encode("latin-1", "replace") for name, value in request.headers if is_sendable(name, value)
-    ]
+    return [f"{name}: {value}".encode("latin-1") for name, value in own_headers(request)]
 
 
 def _idle_connections(slots: int) -> int:
     """How many connections libcurl may keep: half of the descriptors belong to others."""
     return min(max(_LEAST_IDLE, slots * _IDLE_PER_SLOT), max(slots, getrlimit(RLIMIT_NOFILE)[0] // 2))
+
+
+def _set_proxy(curl: pycurl.Curl, proxy: Proxy) -> None:
+    curl.setopt(pycurl.PROXY, proxy.url)
+    curl.setopt(_SUPPRESS_CONNECT_HEADERS, 1)
+    if proxy.user:
+        curl.setopt(pycurl.PROXYUSERNAME, proxy.user)
+        curl.setopt(pycurl.PROXYPASSWORD, proxy.password)
 
 
 class CurlTransport(ResolvingTransport):
@@ -74,10 +76,11 @@ class CurlTransport(ResolvingTransport):
         resolver: Resolver | None = None,
     ) -> None:
         super().__init__(loop, settings, wants_type, on_done, resolver)
-        self._idle: list[Slot] = []
+        self._idle: dict[Way, list[Slot]] = {}
         self._active: dict[pycurl.Curl, Slot] = {}
-        self._origins_active: dict[Origin, int] = {}  # how many of `_active` go there
-        self._headers = [f"Accept: {ACCEPT}".encode()]
+        self._targets_active: dict[Target, int] = {}  # how many of `_active` go there
+        # The encodings stand here and not in an option of libcurl, which would then decode without marking damage.
+        self._headers = [f"Accept: {ACCEPT}".encode(), f"Accept-Encoding: {ENCODINGS}".encode()]
         self._ca_file = ca_file(settings)
         self._turn_due = False  # `_turn` is among the loop's callbacks
         self._kick_due = False  # libcurl asked to be called at once
@@ -93,7 +96,7 @@ class CurlTransport(ResolvingTransport):
         super().close()
         for curl in self._active:
             self._multi.remove_handle(curl)
-        for slot in [*self._active.values(), *self._idle]:
+        for slot in chain(self._active.values(), *self._idle.values()):
             slot.curl.close()
         self._active.clear()
         self._idle.clear()
@@ -101,40 +104,52 @@ class CurlTransport(ResolvingTransport):
         if self._timer is not None:
             self._timer.cancel()
 
-    def _start(
-        self, request: Request, started: float, spent: float, origin: Origin, addresses: tuple[str, ...]
-    ) -> None:
-        slot = self._idle.pop() if self._idle else self._new_slot()
+    def _start(self, request: Request, started: float, spent: float, route: Route) -> None:
+        way = Way(bool(route.pinned), route.proxy)
+        idle = self._idle.setdefault(way, [])
+        slot = idle.pop() if idle else self._new_slot(way)
         slot.request = request
+        slot.route = route
         slot.started = started
         curl = slot.curl
         try:
             curl.setopt(pycurl.URL, request.url)
-            self._set_addresses(slot, origin, addresses)
-            if request.headers or slot.has_own_headers:
-                curl.setopt(pycurl.HTTPHEADER, self._headers + _header_lines(request))
-                slot.has_own_headers = bool(request.headers)
+            self._set_addresses(slot, route)
+            if request.headers or request.cookies or slot.has_own_headers:
+                lines = _header_lines(request)
+                curl.setopt(pycurl.HTTPHEADER, self._headers + lines)
+                slot.has_own_headers = bool(lines)
             if spent != slot.spent:
                 self._set_timeouts(slot, spent)
             self._multi.add_handle(curl)
         except (pycurl.error, UnicodeError, ValueError) as error:
-            self._idle.append(slot)
+            idle.append(slot)
             self._fail_soon(request, started, Outcome.INTERNAL_ERROR, f"libcurl refuses the request: {error}")
         else:
             self._active[curl] = slot
-            self._origins_active[origin] = self._origins_active.get(origin, 0) + 1
+            if slot.resolved is not None:
+                self._targets_active[slot.resolved] = self._targets_active.get(slot.resolved, 0) + 1
 
-    def _set_addresses(self, slot: Slot, origin: Origin, addresses: tuple[str, ...]) -> None:
+    def _set_addresses(self, slot: Slot, route: Route) -> None:
+        """Say what to dial: a pinned address is part of what connections are told apart by, a list is not."""
+        if route.pinned:
+            slot.curl.setopt(pycurl.CONNECT_TO, [f"::{_bracketed(route.pinned)}:"])
+        if route.proxy is not None:
+            self._resolve(slot, (route.proxy.host, route.proxy.port), route.proxy_addresses)
+        elif not route.pinned:
+            self._resolve(slot, (route.origin.host, route.origin.port), route.addresses)
+
+    def _resolve(self, slot: Slot, target: Target, addresses: tuple[str, ...]) -> None:
         """Put the resolver's answer into libcurl's own cache, which we keep from ageing and from growing.
 
         Entries stay until removed (a connection that breaks is dialled again from there); each slot removes the one
         it made for another host before. Let to expire, libcurl would look at all of them after each transfer.
         """
-        last = slot.origin
-        slot.origin = origin
-        entry = _resolve_entry(origin, addresses)
-        if last is not None and last != origin and last not in self._origins_active:
-            slot.curl.setopt(pycurl.RESOLVE, [f"-{last.host}:{last.port}", entry])
+        last = slot.resolved
+        slot.resolved = target
+        entry = _resolve_entry(target, addresses)
+        if last is not None and last != target and last not in self._targets_active:
+            slot.curl.setopt(pycurl.RESOLVE, [f"-{last[0]}:{last[1]}", entry])
         else:
             slot.curl.setopt(pycurl.RESOLVE, [entry])
 
@@ -145,20 +160,20 @@ class CurlTransport(ResolvingTransport):
         slot.curl.setopt(pycurl.CONNECTTIMEOUT_MS, max(1, int((settings.connect_timeout - spent) * 1000)))
         slot.curl.setopt(pycurl.TIMEOUT_MS, max(1, int((settings.total_timeout - spent) * 1000)))
 
-    def _new_slot(self) -> Slot:
+    def _new_slot(self, way: Way) -> Slot:
         settings = self._settings
         curl = pycurl.Curl()
-        slot = Slot(curl, settings, self._keeps_body)
+        slot = Slot(curl, way, settings, self._guard, self._keeps_body)
         for option, value in (
             (pycurl.NOSIGNAL, 1),
             (pycurl.PROTOCOLS, pycurl.PROTO_HTTP | pycurl.PROTO_HTTPS),
             (pycurl.FOLLOWLOCATION, 0),
             (pycurl.HTTP_VERSION, pycurl.CURL_HTTP_VERSION_2TLS),
             (pycurl.NETRC, pycurl.NETRC_IGNORED),
-            (pycurl.NOPROXY, "*"),
+            (pycurl.NOPROXY, ""),  # our own choice of proxies goes before libcurl's reading of the environment
+            (pycurl.PROXY, ""),
             (pycurl.PATH_AS_IS, 1),
             (pycurl.USERAGENT, settings.user_agent),
-            (pycurl.ACCEPT_ENCODING, ENCODINGS),
             (pycurl.HTTPHEADER, self._headers),
             (pycurl.CAINFO, self._ca_file),
             (pycurl.DNS_CACHE_TIMEOUT, -1),
@@ -169,8 +184,10 @@ class CurlTransport(ResolvingTransport):
             (pycurl.WRITEFUNCTION, slot.on_body),
         ):
             curl.setopt(option, value)
-        if not settings.allow_private:
-            curl.setopt(pycurl.OPENSOCKETFUNCTION, slot.open_public_socket)
+        if not self._guard.allows_all:
+            curl.setopt(pycurl.OPENSOCKETFUNCTION, slot.open_guarded_socket)
+        if way.proxy is not None:
+            _set_proxy(curl, way.proxy)
         return slot
 
     def _on_socket(self, what: int, fd: int, multi: object, data: object) -> None:
@@ -246,14 +263,12 @@ class CurlTransport(ResolvingTransport):
 
     def _end(self, curl: pycurl.Curl, code: int, message: str) -> None:
         slot = self._active.pop(curl)
-        origin = slot.origin
-        assert origin is not None
-        others = self._origins_active.pop(origin) - 1
-        if others:
-            self._origins_active[origin] = others
+        if slot.resolved is not None:
+            others = self._targets_active.pop(slot.resolved) - 1
+            if others:
+                self._targets_active[slot.resolved] = others
         self._multi.remove_handle(curl)
         response = slot.response(code, message)
         slot.rest()
-        self._idle.append(slot)
-        self.in_flight -= 1
-        self._on_done(response)
+        self._idle[slot.way].append(slot)
+        self._finish(response)

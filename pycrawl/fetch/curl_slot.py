@@ -5,21 +5,27 @@ from __future__ import annotations
 import socket
 from collections.abc import Callable
 from enum import Enum, auto
-from typing import Any
+from typing import Any, NamedTuple
 
 import pycurl
 
-from pycrawl.fetch.addresses import is_public
-from pycrawl.fetch.transport import DRAINED_BYTES, Head, Origin, Request, Response, TransportSettings, find_header
+from pycrawl.fetch.addresses import Guard
+from pycrawl.fetch.base import Route, body_of, fill
+from pycrawl.fetch.decoding import Body
+from pycrawl.fetch.proxies import Proxy
+from pycrawl.fetch.transport import DRAINED_BYTES, Head, Request, Response, TransportSettings, find_header
 from pycrawl.model import Outcome
 
-_E_WEIRD_SERVER_REPLY = 8  # these three have no name of their own in pycurl
+_E_WEIRD_SERVER_REPLY = 8  # these have no name of their own in pycurl
 _E_HTTP2_STREAM = 92
+_E_PROXY = 97
 _E_TOO_LARGE = 100
 
 _OUTCOMES = {
     pycurl.E_COULDNT_RESOLVE_HOST: Outcome.DNS_FAILURE,
+    pycurl.E_COULDNT_RESOLVE_PROXY: Outcome.CONNECT_FAILED,
     pycurl.E_COULDNT_CONNECT: Outcome.CONNECT_FAILED,
+    _E_PROXY: Outcome.CONNECT_FAILED,
     pycurl.E_INTERFACE_FAILED: Outcome.CONNECT_FAILED,
     pycurl.E_SSL_CONNECT_ERROR: Outcome.TLS_FAILURE,
     pycurl.E_PEER_FAILED_VERIFICATION: Outcome.TLS_FAILURE,
@@ -35,23 +41,35 @@ _OUTCOMES = {
     _E_HTTP2_STREAM: Outcome.CONNECTION_LOST,
     pycurl.E_UNSUPPORTED_PROTOCOL: Outcome.BAD_RESPONSE,  # "HTTP/0.9": no status line came
     _E_WEIRD_SERVER_REPLY: Outcome.BAD_RESPONSE,
-    pycurl.E_BAD_CONTENT_ENCODING: Outcome.BAD_ENCODING,
     _E_TOO_LARGE: Outcome.HEADERS_TOO_LARGE,
 }
+
+_PROXY_FAILURES = {pycurl.E_COULDNT_CONNECT, pycurl.E_RECV_ERROR, pycurl.E_GOT_NOTHING, _E_PROXY}
+
+Target = tuple[str, int]  # host and port, as libcurl's DNS cache has them
+
+
+class Way(NamedTuple):
+    """What a handle is set to for good: the options of one way to a server disturb the next."""
+
+    is_pinned: bool
+    proxy: Proxy | None
 
 
 class Stop(Enum):
     """Why we ended a transfer, or keep nothing of its body."""
 
-    TRUNCATED = auto()
+    ENOUGH = auto()  # the body is longer than we keep, or cannot be decoded any further
     UNWANTED_TYPE = auto()
     HEADERS_TOO_LARGE = auto()
 
 
 class Slot:
-    """`lines` is filled by libcurl line by line, `chunks` by `on_body`; `response` reads and `rest` empties both."""
+    """`lines` is filled by libcurl line by line, the body by `on_body`; `response` reads and `rest` empties both."""
 
     __slots__ = (
+        "_body",
+        "_guard",
         "_head",
         "_header_bytes",
         "_keeps_body",
@@ -59,28 +77,34 @@ class Slot:
         "_settings",
         "_size",
         "_stop",
-        "chunks",
         "curl",
         "has_own_headers",
         "lines",
-        "origin",
         "request",
+        "resolved",
+        "route",
         "spent",
         "started",
+        "way",
     )
 
-    def __init__(self, curl: Any, settings: TransportSettings, keeps_body: Callable[[Head], bool]) -> None:
+    def __init__(
+        self, curl: Any, way: Way, settings: TransportSettings, guard: Guard, keeps_body: Callable[[Head], bool]
+    ) -> None:
         self.curl = curl
+        self.way = way
         self.lines: list[bytes] = []
-        self.chunks: list[bytes] = []
-        self.origin: Origin | None = None  # whose addresses this slot has put into libcurl's DNS cache
+        self.resolved: Target | None = None  # whose addresses this slot has put into libcurl's DNS cache
         self.has_own_headers = False  # the handle is set to other headers than the common ones
         self.spent = -1.0  # seconds that the handle's time-outs are short of the settings'
         self.request: Request
+        self.route: Route
         self.started: float
         self._settings = settings
+        self._guard = guard
         self._keeps_body = keeps_body
         self._head: Head | None = None
+        self._body: Body | None = None
         self._header_bytes = 0
         self._size = 0
         self._stop: Stop | None = None
@@ -88,8 +112,8 @@ class Slot:
 
     def rest(self) -> None:
         self.lines.clear()
-        self.chunks.clear()
         self._head = None
+        self._body = None
         self._header_bytes = 0
         self._size = 0
         self._stop = None
@@ -99,23 +123,19 @@ class Slot:
         """libcurl's write callback: None takes the data, 0 ends the transfer."""
         if self._head is None:
             self._read_head()
-        if self._stop is not None:
+        if self._body is None:
             self._size += len(data)
             return None if self._stop is Stop.UNWANTED_TYPE and self._size <= DRAINED_BYTES else 0
-        room = self._settings.max_body_bytes - self._size
-        if len(data) > room:
-            self._stop = Stop.TRUNCATED
-            self.chunks.append(data[:room])
-            return 0
-        self._size += len(data)
-        self.chunks.append(data)
-        return None
+        if self._body.feed(data):
+            return None
+        self._stop = Stop.ENOUGH
+        return 0
 
-    def open_public_socket(self, purpose: int, address: Any) -> Any:
+    def open_guarded_socket(self, purpose: int, address: Any) -> Any:
         """libcurl's socket callback: the last look at an address before it is dialled."""
         host = address.addr[0]
         host = host.decode("ascii") if isinstance(host, bytes) else host
-        if not is_public(host):
+        if not (host in self.route.proxy_addresses if self.route.proxy is not None else self._guard.permits(host)):
             self._refused = host
             return pycurl.SOCKET_BAD
         return socket.socket(address.family, address.socktype, address.protocol)
@@ -125,8 +145,8 @@ class Slot:
         request = self.request
         if self._head is None and self.lines:
             self._read_head()
-        response = Response(request.key, request.url, self.started)
-        response.address = self.curl.getinfo(pycurl.PRIMARY_IP)
+        response = Response(request.key, request.url, self.started, cookies=request.cookies)
+        response.address = self.curl.getinfo(pycurl.PRIMARY_IP) if self.route.proxy is None else self.route.address
         response.wire_bytes = self._header_bytes + int(self.curl.getinfo(pycurl.SIZE_DOWNLOAD_T))
         stop = self._stop
         if stop is Stop.HEADERS_TOO_LARGE:
@@ -135,20 +155,10 @@ class Slot:
         elif code and not (stop is not None and code == pycurl.E_WRITE_ERROR):
             response.outcome, response.detail = self._failure(code, message)
         else:
-            self._fill(response)
+            assert self._head is not None
+            fill(response, self.route, self._head, self._body)
+            response.aborted_by_type = stop is Stop.UNWANTED_TYPE
         return response
-
-    def _fill(self, response: Response) -> None:
-        head = self._head
-        assert head is not None
-        response.status = head.status
-        response.status_line = head.status_line
-        response.headers = head.headers
-        if self._stop is Stop.UNWANTED_TYPE:
-            response.aborted_by_type = True
-        else:
-            response.truncated = self._stop is Stop.TRUNCATED
-            response.body = b"".join(self.chunks)
 
     def _read_head(self) -> None:
         head = self._head = Head(self.lines)
@@ -160,6 +170,8 @@ class Slot:
             length = find_header(head.headers, b"content-length") or b""
             if length.isdigit() and int(length) > DRAINED_BYTES:
                 self._size = DRAINED_BYTES
+        else:
+            self._body = body_of(head, self._settings.max_body_bytes)
 
     def _failure(self, code: int, message: str) -> tuple[Outcome, str]:
         detail = " ".join(message.split()) or f"libcurl's error {code}"
@@ -169,6 +181,8 @@ class Slot:
             return self._timeout(detail), detail
         if code == pycurl.E_SSL_CONNECT_ERROR and ("SYSCALL" in detail or "reset by peer" in detail):
             return Outcome.CONNECTION_LOST, detail
+        if self.route.proxy is not None and not self.lines and code in _PROXY_FAILURES:
+            return Outcome.CONNECT_FAILED, f"the proxy {self.route.proxy.host}: {detail}"
         return _OUTCOMES.get(code, Outcome.INTERNAL_ERROR), detail
 
     def _timeout(self, detail: str) -> Outcome:

@@ -86,7 +86,7 @@ class Resolver:
         """The answer for `host` if none has to be waited for."""
         answer = self._cache.get(host)
         if answer is None:
-            known = _without_dns(host)
+            known = without_dns(host)
             return self._keep(host, known, MAX_TTL) if known else None
         if answer.expires <= self._clock():
             del self._cache[host]
@@ -157,7 +157,7 @@ class Resolver:
                 on_answer(answer)
 
 
-def _without_dns(host: str) -> tuple[str, ...]:
+def without_dns(host: str) -> tuple[str, ...]:
     """The addresses of a host that DNS must not be asked about: literals, and localhost (RFC 6761, 6.3)."""
     name = host.lower().removesuffix(".")
     if name == "localhost" or name.endswith(".localhost"):

@@ -1,4 +1,4 @@
-"""Connections of urllib3 that dial only the addresses given, and answers that are read within a budget."""
+"""Connections of urllib3 that take only the route given, and answers that are read within a budget."""
 
 from __future__ import annotations
 
@@ -13,8 +13,11 @@ from typing import Any
 
 from urllib3.connection import HTTPConnection, HTTPSConnection
 
-from pycrawl.fetch.addresses import is_public
-from pycrawl.fetch.transport import Origin, TransportSettings
+from pycrawl.fetch.addresses import Guard
+from pycrawl.fetch.base import Route
+from pycrawl.fetch.proxies import Proxy
+from pycrawl.fetch.transport import TransportSettings
+from pycrawl.fetch.tunnels import TunnelError, open_tunnel
 from pycrawl.model import Outcome
 
 # Its only warning tells of odd headers, which are the rule on the Web, with a traceback.
@@ -149,34 +152,59 @@ class _Dialling:
     """What both kinds of connection do differently from urllib3's."""
 
     budget: Budget
-    addresses: tuple[str, ...]
-    allow_private: bool
-    address: str
-    port: int
+    route: Route
+    guard: Guard
+    user_agent: str
+    address: str  # the server's
     timeout: Any
 
-    def prepare(self, budget: Budget, addresses: tuple[str, ...]) -> None:
+    def prepare(self, budget: Budget, route: Route) -> None:
         """For the next request."""
         self.budget = budget
-        self.addresses = addresses
+        self.route = route
         self.response_class: Any = partial(_Answer, budget)
 
     def _new_conn(self) -> socket.socket:
+        route = self.route
+        if route.proxy is None:
+            for address in route.addresses:
+                if not self.guard.permits(address):
+                    raise FetchError(Outcome.ADDRESS_REFUSED, f"{address} is not public")
+            self.address, sock = self._dial(route.addresses, route.origin.port)
+        else:
+            _, sock = self._dial(route.proxy_addresses, route.proxy.port)
+            self.address = route.address
+            if not (route.proxy.is_http and route.origin.scheme == "http"):
+                self._tunnel_through(sock, route.proxy)
+        return sock
+
+    def _dial(self, addresses: tuple[str, ...], port: int) -> tuple[str, socket.socket]:
         failure = FetchError(Outcome.CONNECT_FAILED, "no address")
-        for address in self.addresses:
-            if not (self.allow_private or is_public(address)):
-                raise FetchError(Outcome.ADDRESS_REFUSED, f"{address} is not public")
+        for address in addresses:
             try:
-                sock = socket.create_connection((address, self.port), self.budget.connect_seconds())
+                sock = socket.create_connection((address, port), self.budget.connect_seconds())
             except TimeoutError:
                 failure = FetchError(Outcome.CONNECT_TIMEOUT, f"{address} does not answer")
             except OSError as error:
                 failure = FetchError(Outcome.CONNECT_FAILED, f"{address}: {error.strerror or error}")
             else:
                 sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-                self.address = address
-                return sock
+                return address, sock
         raise failure
+
+    def _tunnel_through(self, sock: socket.socket, proxy: Proxy) -> None:
+        origin = self.route.origin
+        try:
+            open_tunnel(
+                sock, proxy, self.route.pinned or origin.host, origin.port, self.user_agent, self.budget.connect_seconds
+            )
+        except (TunnelError, OSError) as error:
+            sock.close()
+            outcome = Outcome.CONNECT_TIMEOUT if isinstance(error, TimeoutError) else Outcome.CONNECT_FAILED
+            raise FetchError(outcome, f"the proxy {proxy.host}: {error}") from error
+        except BaseException:
+            sock.close()
+            raise
 
 
 class _PlainConnection(_Dialling, HTTPConnection):
@@ -190,11 +218,12 @@ class _TlsConnection(_Dialling, HTTPSConnection):
 Connection = _PlainConnection | _TlsConnection
 
 
-def new_connection(origin: Origin, allow_private: bool, context: ssl.SSLContext) -> Connection:
+def new_connection(route: Route, guard: Guard, context: ssl.SSLContext, user_agent: str) -> Connection:
     connection: Connection
-    if origin.scheme == "https":
-        connection = _TlsConnection(origin.host, origin.port, ssl_context=context)
+    if route.origin.scheme == "https":
+        connection = _TlsConnection(route.origin.host, route.origin.port, ssl_context=context)
     else:
-        connection = _PlainConnection(origin.host, origin.port)
-    connection.allow_private = allow_private
+        connection = _PlainConnection(route.origin.host, route.origin.port)
+    connection.guard = guard
+    connection.user_agent = user_agent
     return connection

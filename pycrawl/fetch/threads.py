@@ -19,24 +19,23 @@ from urllib3.exceptions import ProtocolError
 from urllib3.util import create_urllib3_context
 from urllib3.util.connection import is_connection_dropped
 
-from pycrawl.fetch.base import OnDone, ResolvingTransport
-from pycrawl.fetch.decoding import EncodingError, decoder_for
+from pycrawl.fetch.base import OnDone, ResolvingTransport, Route, body_of, fill
+from pycrawl.fetch.decoding import Body
 from pycrawl.fetch.dns import Resolver
 from pycrawl.fetch.loop import Loop
+from pycrawl.fetch.origins import Origin
 from pycrawl.fetch.sockets import Budget, Connection, FetchError, new_connection
 from pycrawl.fetch.transport import (
     ACCEPT,
     DRAINED_BYTES,
     ENCODINGS,
     Head,
-    Origin,
     Request,
     Response,
     TransportSettings,
     WantsType,
     ca_file,
-    find_header,
-    is_sendable,
+    own_headers,
 )
 from pycrawl.model import Outcome
 
@@ -49,9 +48,8 @@ _READ_BYTES = 65_536
 class _Job:
     request: Request
     started: float
-    spent: float  # seconds, on the name look-up
-    origin: Origin
-    addresses: tuple[str, ...]
+    spent: float  # seconds, on name look-ups
+    route: Route
 
 
 class _IdleConnections:
@@ -59,12 +57,13 @@ class _IdleConnections:
 
     def __init__(self, capacity: int) -> None:
         self._capacity = capacity
-        self._connections: OrderedDict[Connection, Origin] = OrderedDict()
+        self._connections: OrderedDict[Connection, tuple[Origin, str]] = OrderedDict()  # to what, and where pinned
         self._lock = threading.Lock()
 
-    def take(self, origin: Origin) -> Connection | None:
+    def take(self, route: Route) -> Connection | None:
+        wanted = (route.origin, route.pinned)
         with self._lock:
-            found = [connection for connection, known in self._connections.items() if known == origin]
+            found = [connection for connection, known in self._connections.items() if known == wanted]
             for connection in found:
                 del self._connections[connection]
                 if not is_connection_dropped(connection):
@@ -72,9 +71,9 @@ class _IdleConnections:
                 connection.close()
         return None
 
-    def put(self, origin: Origin, connection: Connection) -> None:
+    def put(self, route: Route, connection: Connection) -> None:
         with self._lock:
-            self._connections[connection] = origin
+            self._connections[connection] = (route.origin, route.pinned)
             if len(self._connections) > self._capacity:
                 self._connections.popitem(last=False)[0].close()
 
@@ -99,7 +98,11 @@ class ThreadTransport(ResolvingTransport):
         self._idle = _IdleConnections(count * _IDLE_PER_THREAD)
         self._context = create_urllib3_context()
         self._context.load_verify_locations(ca_file(settings))
-        self._headers = {"User-Agent": settings.user_agent, "Accept": ACCEPT, "Accept-Encoding": ENCODINGS}
+        self._headers = {
+            "User-Agent": settings.user_agent,
+            "Accept": ACCEPT,
+            "Accept-Encoding": ENCODINGS,
+        }
         self._jobs: SimpleQueue[_Job | None] = SimpleQueue()
         self._threads = [threading.Thread(target=self._work, daemon=True, name=f"fetch-{n}") for n in range(count)]
         for thread in self._threads:
@@ -111,10 +114,8 @@ class ThreadTransport(ResolvingTransport):
             self._jobs.put(None)
         self._idle.close()
 
-    def _start(
-        self, request: Request, started: float, spent: float, origin: Origin, addresses: tuple[str, ...]
-    ) -> None:
-        self._jobs.put(_Job(request, started, spent, origin, addresses))
+    def _start(self, request: Request, started: float, spent: float, route: Route) -> None:
+        self._jobs.put(_Job(request, started, spent, route))
 
     def _work(self) -> None:
         while (job := self._jobs.get()) is not None and not self._closed:
@@ -123,7 +124,7 @@ class ThreadTransport(ResolvingTransport):
                 self._loop.call_soon_threadsafe(partial(self._finish, response))
 
     def _fetch(self, job: _Job) -> Response:
-        response = Response(job.request.key, job.request.url, job.started)
+        response = Response(job.request.key, job.request.url, job.started, cookies=job.request.cookies)
         budget = Budget(self._settings, time.monotonic() - job.spent)  # waiting for a thread is not the host's fault
         try:
             self._exchange(job, budget, response)
@@ -140,25 +141,31 @@ class ThreadTransport(ResolvingTransport):
         try:
             response.address = connection.address
             head = Head(budget.lines)
-            reusable = self._read_body(answer, head, job.request.any_type, response)
-            response.status, response.status_line, response.headers = head.status, head.status_line, head.headers
+            if job.request.any_type or self._keeps_body(head):
+                body = body_of(head, self._settings.max_body_bytes)
+                reusable = _read(answer, body)
+                fill(response, job.route, head, body)
+            else:
+                reusable = _drain(answer)
+                fill(response, job.route, head, None)
+                response.aborted_by_type = True
         finally:
             answer.close()
             if reusable and connection.sock is not None:
-                self._idle.put(job.origin, connection)
+                self._idle.put(job.route, connection)
             else:
                 connection.close()
 
     def _ask(self, job: _Job, budget: Budget) -> tuple[Connection, BaseHTTPResponse]:
         """Send the request and read the head, on a kept connection first: the server may just have given that up."""
-        kept = self._idle.take(job.origin)
+        kept = self._idle.take(job.route)
         if kept is not None:
             try:
                 return kept, self._ask_on(kept, job, budget)
             except ConnectionError:  # RemoteDisconnected is one
                 kept.close()
                 budget.lines.clear()
-        connection = new_connection(job.origin, self._settings.allow_private, self._context)
+        connection = new_connection(job.route, self._guard, self._context, self._settings.user_agent)
         try:
             return connection, self._ask_on(connection, job, budget)
         except BaseException:
@@ -166,35 +173,29 @@ class ThreadTransport(ResolvingTransport):
             raise
 
     def _ask_on(self, connection: Connection, job: _Job, budget: Budget) -> BaseHTTPResponse:
-        connection.prepare(budget, job.addresses)
+        connection.prepare(budget, job.route)
         if connection.sock is None:
             connection.timeout = budget.connect_seconds()
             connection.connect()
+        headers = {**self._headers, **dict(own_headers(job.request))}
         target = "/" + job.request.url.split("/", 3)[3].partition("#")[0]
-        own = {name: value for name, value in job.request.headers if is_sendable(name, value)}
+        proxy = job.route.proxy
+        if proxy is not None and proxy.is_http and job.route.origin.scheme == "http":
+            target = job.request.url.partition("#")[0]
+            if proxy.authorization:
+                headers["Proxy-Authorization"] = proxy.authorization
         connection.timeout = self._settings.total_timeout
-        connection.request("GET", target, headers=self._headers | own, preload_content=False, decode_content=False)
+        connection.request("GET", target, headers=headers, preload_content=False, decode_content=False)
         budget.open_window()
         return connection.getresponse()
 
-    def _read_body(self, answer: BaseHTTPResponse, head: Head, any_type: bool, response: Response) -> bool:
-        """Whether the body was read to its end, so that the connection can serve again."""
-        if not (any_type or self._keeps_body(head)):
-            response.aborted_by_type = True
-            return _drain(answer)
-        decoder = decoder_for(find_header(head.headers, b"content-encoding") or b"")
-        pieces = []
-        room = self._settings.max_body_bytes
-        while data := answer.read1(_READ_BYTES, decode_content=False):
-            for piece in decoder.feed(data):
-                pieces.append(piece[:room])
-                room -= len(piece)
-                if room < 0:
-                    response.truncated = True
-                    response.body = b"".join(pieces)
-                    return False
-        response.body = b"".join(pieces)
-        return True
+
+def _read(answer: BaseHTTPResponse, body: Body) -> bool:
+    """Whether the body was read to its end, so that the connection can serve again."""
+    while data := answer.read1(_READ_BYTES, decode_content=False):
+        if not body.feed(data):
+            return False
+    return True
 
 
 def _drain(answer: BaseHTTPResponse) -> bool:
@@ -214,8 +215,6 @@ def _failure(error: Exception) -> tuple[Outcome, str]:
     match error:
         case FetchError():
             return error.outcome, error.detail
-        case EncodingError():
-            return Outcome.BAD_ENCODING, detail
         case ProtocolError():
             return Outcome.CONNECTION_LOST, str(error.args[0])
         case ssl.SSLEOFError() | ConnectionError() | RemoteDisconnected():

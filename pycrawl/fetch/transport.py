@@ -1,23 +1,26 @@
 """What every transport takes and gives, so that the fetcher does not care which one it has.
 
-A transport is constructed with (loop, settings, wants_type, on_done); each `submit` is answered by exactly one
-`on_done(Response)`, on the loop's thread and never from inside `submit`. It follows no redirect and knows no
-politeness: that is for others to decide.
+A transport is constructed with (loop, settings, wants_type, on_done); each `submit` and each `resolve` is answered by
+exactly one `on_done(Response)`, on the loop's thread and never from inside the call. It follows no redirect and knows
+no politeness: that is for others to decide.
 """
 
 from __future__ import annotations
 
+import os
+import re
 import ssl
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import certifi
 
 from pycrawl.config import Config
+from pycrawl.fetch.proxies import NO_PROXIES, Proxies
 from pycrawl.model import Outcome
 
 SLOW_SECONDS = 15.0  # a fetch may stay below limits.min_bytes_per_second for so long
@@ -26,7 +29,7 @@ ACCEPT = "text/html,application/xhtml+xml;q=0.9,*/*;q=0.5"
 ENCODINGS = "gzip, deflate, br"
 _BLANKS = (b" ", b"\t")
 _LINE_ENDS = (b"\r\n", b"\n")
-_DEFAULT_PORTS = {"http": 80, "https": 443}
+_CONTROLS = re.compile(r"[\0-\x1f\x7f]")
 
 WantsType = Callable[[str], bool]
 Headers = list[tuple[bytes, bytes]]
@@ -34,12 +37,18 @@ Headers = list[tuple[bytes, bytes]]
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One GET. `key` is the caller's and comes back unchanged; `headers` are for conditional requests."""
+    """One GET. `key` is the caller's and comes back unchanged; `headers` are for conditional requests.
+
+    `address` (numeric) is the only one dialled, on a connection of its own: politeness may rely on it. The guard judges
+    it like any other. It says nothing to a proxy that looks names up itself.
+    """
 
     key: int
     url: str
     headers: tuple[tuple[str, str], ...] = ()
     any_type: bool = False  # the body is wanted whatever its type, as that of robots.txt
+    address: str = ""
+    cookies: str = ""  # the Cookie header; empty: what the jar holds, if there is one
 
 
 @dataclass(slots=True)
@@ -55,12 +64,20 @@ class Response:
     body: bytes = b""  # after transfer and content decoding
     outcome: Outcome | None = None
     detail: str = ""  # one line for people
-    address: str = ""  # the one dialled
+    address: str = ""  # the server's, as dialled; behind a proxy, the one that the guard saw, if it saw one
+    addresses: tuple[str, ...] = ()  # answers `resolve`: all that may be dialled, IPv4 first; `address` is the first
     ended: float = field(default_factory=time.monotonic)
     fetched_at: float = field(default_factory=time.time)  # seconds since the epoch
     wire_bytes: int = 0  # headers and body as they came
     truncated: bool = False  # the body was cut at limits.max_body_bytes
+    damaged: bool = False  # its encoding breaks or ends too early: the body goes as far as it could be decoded
     aborted_by_type: bool = False  # 2xx of a type that is not wanted: the body was not kept
+    cookies: str = ""  # the Cookie header that went out
+
+    @property
+    def set_cookies(self) -> list[bytes]:
+        """The values of all Set-Cookie headers."""
+        return all_values(self.headers, b"set-cookie")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +93,9 @@ class TransportSettings:
     max_body_bytes: int = 10_000_000  # after decompression
     max_header_bytes: int = 65_536
     allow_private: bool = False
+    allow_networks: tuple[str, ...] = ()
+    proxies: Proxies = NO_PROXIES
+    cookies: bool = False  # a jar is kept
     nameservers: tuple[str, ...] = ()
     ca_file: str = ""  # empty: the system's, else certifi's
 
@@ -91,6 +111,9 @@ class TransportSettings:
             max_body_bytes=limits.max_body_bytes,
             max_header_bytes=limits.max_header_bytes,
             allow_private=config.security.allow_private_addresses,
+            allow_networks=config.security.allow_networks,
+            proxies=Proxies.of(config.crawl.proxy, os.environ),
+            cookies=config.crawl.cookies,
             nameservers=config.crawl.nameservers,
         )
 
@@ -101,6 +124,12 @@ class Transport(Protocol):
         """Requests submitted and not yet answered."""
 
     def submit(self, request: Request) -> None: ...
+
+    def resolve(self, key: int, url: str) -> None:
+        """Find out where a request for `url` would be sent, without sending anything to its server.
+
+        Answered with `addresses` (none where a proxy looks the name up), or with DNS_FAILURE or ADDRESS_REFUSED.
+        """
 
     def close(self) -> None:
         """Give up what is in flight, unanswered, and free sockets and threads."""
@@ -118,30 +147,21 @@ def find_header(headers: Headers, name: bytes) -> bytes | None:
     return None
 
 
-class Origin(NamedTuple):
-    """Scheme, host and port of a URL; an IPv6 host stands without its brackets. A tuple, for its fast hash."""
-
-    scheme: str
-    host: str
-    port: int
+def all_values(headers: Headers, name: bytes) -> list[bytes]:
+    return [value for key, value in headers if key.lower() == name]
 
 
-def origin_of(url: str) -> Origin:
-    scheme, _, authority = url.split("/", 3)[:3]
-    return _origin(scheme, authority)
+def own_headers(request: Request) -> list[tuple[str, str]]:
+    """The headers of this request beside the common ones, in Latin-1.
+
+    Control characters could forge further headers: what has some is left out.
+    """
+    headers = (*request.headers, ("Cookie", request.cookies)) if request.cookies else request.headers
+    return [(_latin(name), _latin(value)) for name, value in headers if not _CONTROLS.search(name + value)]
 
 
-@lru_cache(maxsize=65_536)
-def _origin(scheme: str, authority: str) -> Origin:
-    scheme = scheme.removesuffix(":")
-    authority = authority.partition("?")[0].partition("#")[0].rpartition("@")[2]
-    host, _, port = authority.rpartition(":") if ":" in authority and authority[-1] != "]" else (authority, "", "")
-    return Origin(scheme, host.strip("[]"), int(port) if port else _DEFAULT_PORTS[scheme])
-
-
-def is_sendable(name: str, value: str) -> bool:
-    """Whether a request header is safe: control characters could forge others."""
-    return (name + value).isprintable()
+def _latin(text: str) -> str:
+    return text if text.isascii() else text.encode("latin-1", "replace").decode("latin-1")
 
 
 class Head:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, field
 
+from pycrawl.digests import short_digest
+from pycrawl.model import RobotsFile
 from pycrawl.state.counters import Counters, totals
 from pycrawl.state.database import Database
 from pycrawl.state.hosts import Host
@@ -30,6 +32,27 @@ class Entry:
     seq: int = 0  # its place in the queue; set when it is appended
 
 
+@dataclass(frozen=True, slots=True)
+class SentRules:
+    """A robots.txt that the queue's fetcher has."""
+
+    expires_at: float
+    digest: str
+
+    @classmethod
+    def of(cls, file: RobotsFile) -> SentRules:
+        return cls(file.expires_at, short_digest(file.body))
+
+
+@dataclass(slots=True, eq=False)
+class Gate:
+    """What the hosts of one address share (see `gates.py`)."""
+
+    in_flight: int = 0
+    ready_at: float = 0.0  # not to be passed before, seconds since the epoch
+    waiting: list[tuple[float, int, BackQueue]] = field(default_factory=list)  # a heap by the host's own time
+
+
 @dataclass(slots=True, eq=False)
 class BackQueue:
     """`entries` is the head of the queue without what is in flight; `more`: rows behind it are in the table only."""
@@ -40,9 +63,13 @@ class BackQueue:
     more: bool = False
     read_to: int = 0  # the last place that was read into `entries`
     in_flight: int = 0
-    scheduled: bool = False  # it stands in its fetcher's heap
+    scheduled: bool = False  # it stands in its fetcher's heap, or waits at its gate
+    gate: Gate | None = None  # that it passed last; none while the host's address is not known
+    looked_up_at: float = 0.0  # when its host's name was looked up last in this run
+    due: float = 0.0  # when the hit that was leased last was due
     parked: bool = False  # its host keeps failing or has given all it may: it does not keep a run from ending
-    robots_sent: dict[str, float] = field(default_factory=dict)  # origins whose rules its fetcher has → until when
+    robots_hops: dict[str, tuple[str, int]] = field(default_factory=dict)  # origin → where its robots.txt redirects to
+    robots_sent: dict[str, SentRules] = field(default_factory=dict)  # by origin
 
     @property
     def is_empty(self) -> bool:

@@ -16,9 +16,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from pycrawl.config import Config
-from pycrawl.frontier.back import BackQueue, BackTable, Entry, hosts_with_queues
+from pycrawl.frontier.back import BackQueue, BackTable, Entry, Gate, hosts_with_queues
 from pycrawl.frontier.discovered import Discovered
 from pycrawl.frontier.front import FrontQueues
+from pycrawl.frontier.gates import Gates
 from pycrawl.frontier.priority import priority, steps_up
 from pycrawl.politeness import is_parked
 from pycrawl.state.counters import Counters
@@ -26,7 +27,7 @@ from pycrawl.state.database import Database
 from pycrawl.state.hosts import Host, Hosts
 from pycrawl.state.url_seen import Looked, UrlSeen
 from pycrawl.url_filter import Reason
-from pycrawl.urls import host_key
+from pycrawl.urls import address_literal, host_key
 
 QUEUES_PER_SLOT = 3
 _MOST_QUEUES = 30_000
@@ -74,6 +75,7 @@ class Frontier:
         self._wanted_queues = 1
         self._opened_at = _NEVER
         self._connections = config.politeness.connections_per_host
+        self._gates = Gates(self._connections)
         self._follow_external = config.scope.follow_external
         self._host_limit = config.limits.max_pages_per_host or _NEVER
 
@@ -200,6 +202,7 @@ class Frontier:
         fetcher = min(range(len(self._load)), key=self._load.__getitem__)
         self._load[fetcher] += 1
         queue = BackQueue(self._hosts.get(host_id), fetcher)
+        queue.host.address = queue.host.address or address_literal(queue.host.key)
         self._queues[host_id] = queue
         if is_parked(queue.host.failures) and queue.host.ready_at > self._opened_at:
             self._park(queue, True)
@@ -207,14 +210,19 @@ class Frontier:
 
     def _schedule(self, queue: BackQueue) -> None:
         """Put a queue into its fetcher's heap, if it could be hit once its time has come."""
-        if queue.scheduled or queue.in_flight >= self._connections or queue.is_empty:
+        # Where the host is must be known before a second connection is made.
+        connections = self._connections if queue.host.address else 1
+        if queue.scheduled or queue.in_flight >= connections or queue.is_empty:
             return
         if queue.host.pages + queue.in_flight >= self._host_limit:
             if queue.host.pages >= self._host_limit:  # else a page in flight may still fail, and make room for another
                 self._park(queue, True)
             return
+        self._push(queue, queue.host.ready_at, next(self._ticket))
+
+    def _push(self, queue: BackQueue, at: float, ticket: int) -> None:
         queue.scheduled = True
-        heapq.heappush(self._heaps[queue.fetcher], (queue.host.ready_at, next(self._ticket), queue))
+        heapq.heappush(self._heaps[queue.fetcher], (at, ticket, queue))
 
     def _park(self, queue: BackQueue, parked: bool) -> None:
         self._parked += parked - queue.parked
@@ -227,6 +235,7 @@ class Frontier:
         queue = self._pop_due(self._heaps[fetcher], now)
         if queue is None:
             return None
+        queue.due = max(queue.host.ready_at, queue.gate.ready_at if queue.gate else 0.0)
         if not queue.entries:
             self._back.read(queue)
         entry = queue.entries.popleft()
@@ -237,12 +246,33 @@ class Frontier:
 
     def _pop_due(self, heap: list[tuple[float, int, BackQueue]], now: float) -> BackQueue | None:
         while heap and heap[0][0] <= now:
-            queue = heapq.heappop(heap)[2]
+            _, ticket, queue = heapq.heappop(heap)
             queue.scheduled = False
-            if queue.host.ready_at <= now:
+            if queue.host.ready_at > now:
+                self._schedule(queue)  # a hit on another connection has ended since: the host needs its pause
+            elif self._pass_gate(queue, ticket, now):
                 return queue
-            self._schedule(queue)  # a hit on another connection has ended since: the host needs its pause
         return None
+
+    def _pass_gate(self, queue: BackQueue, ticket: int, now: float) -> bool:
+        """Whether the host's address may be hit too; if not, the queue waits for that.
+
+        A host whose address is not known yet passes: its fetcher finds the address before it connects to it.
+        """
+        if not queue.host.address:
+            return True
+        gate = queue.gate
+        if gate is None or not queue.in_flight:
+            gate = queue.gate = self._gates.of(queue.host.address, now)
+        if self._gates.is_full(gate):
+            queue.scheduled = True
+            self._gates.wait(gate, queue)
+            return False
+        if gate.ready_at > now:
+            self._push(queue, gate.ready_at, ticket)  # else the host that was hit last would always come first
+            return False
+        gate.in_flight += 1
+        return True
 
     def put_back(self, queue: BackQueue, entry: Entry) -> None:
         """The URL was not fetched after all: it goes to the head of its queue."""
@@ -265,6 +295,8 @@ class Frontier:
         self._hosts.touch(queue.host)
         queue.in_flight -= 1
         self._in_flight -= 1
+        if queue.gate is not None:
+            self._leave_gate(queue.gate, ready_at)
         self._park(queue, parked)
         if queue.is_empty and not queue.in_flight:
             self._park(queue, False)
@@ -272,6 +304,15 @@ class Frontier:
             self._load[queue.fetcher] -= 1
         else:
             self._schedule(queue)
+
+    def _leave_gate(self, gate: Gate, ready_at: float) -> None:
+        next_one = self._gates.leave(gate, ready_at)
+        while next_one is not None:
+            next_one.scheduled = False
+            self._schedule(next_one)
+            if next_one.scheduled or not gate.waiting:
+                return
+            next_one = self._gates.next_waiting(gate)
 
     def fetcher_replaced(self, fetcher: int) -> None:
         """The new process knows nothing: rules have to be sent again."""

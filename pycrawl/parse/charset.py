@@ -23,6 +23,11 @@ def decode_hint(body: bytes, content_type: str) -> str:
     return _known(_of_header(content_type)) or _known(_of_meta(body[:META_BYTES])) or _guess(body[:GUESS_BYTES])
 
 
+def is_binary(body: bytes, content_type: str) -> bool:
+    """Whether this is no text, whatever it is served as: NULs in its head that UTF-16 does not explain."""
+    return b"\0" in body[:META_BYTES] and not decode_hint(body, content_type).startswith("utf-16")
+
+
 def _known(label: str) -> str:
     return str(map_encoding_to_html5(label, fallback_utf8=False) or "") if label else ""
 

@@ -40,8 +40,7 @@ class ParsedPage:
     hrefs: list[str]
     nofollow_hrefs: list[str]  # of anchors with rel=nofollow
     base_href: str
-    nofollow: bool  # said by <meta name=robots>, of all links
-    noindex: bool
+    robots: frozenset[str]  # the words of <meta name=robots>: "noindex", "nofollow" …
     title: str
     encoding: str
 
@@ -49,7 +48,8 @@ class ParsedPage:
 class _Reader:
     """Fills in a `ParsedPage`, element by element."""
 
-    def __init__(self) -> None:
+    def __init__(self, agent: str) -> None:
+        self._addressed = ("robots", agent.lower())
         self.hrefs: dict[str, None] = {}
         self.nofollow_hrefs: dict[str, None] = {}
         self.base_href = ""
@@ -76,7 +76,7 @@ class _Reader:
 
     def meta(self, node: Any) -> None:
         content = node.getattr("content") or ""
-        if (node.getattr("name") or "").strip().lower() == "robots":
+        if (node.getattr("name") or "").strip().lower() in self._addressed:
             self.robots.update(content.lower().replace(",", " ").split())
         if (node.getattr("http-equiv") or "").strip().lower() == "refresh" and (match := _REFRESH.match(content)):
             quote, target = match[1], match[2]
@@ -95,19 +95,21 @@ _READ: dict[str, Callable[[_Reader, Any], None]] = {
 }
 
 
-def parse_html(body: bytes, content_type: str) -> ParsedPage:
-    """Any bytes give a page; in hostile markup, the part that is affordable (`bounds.py`)."""
+def parse_html(body: bytes, content_type: str, agent: str = "robots") -> ParsedPage:
+    """Any bytes give a page; in hostile markup, the part that is affordable (`bounds.py`).
+
+    `agent` is the robot's name: what a page says to it counts like what it says to all robots.
+    """
     encoding = decode_hint(body, content_type)
     tree = HTMLTree.parse(bounded(bytes_to_str(body, encoding)))
-    reader = _Reader()
+    reader = _Reader(agent)
     for node in tree.document.query_selector_all(_SELECTOR):
         _READ[node.tag](reader, node)
     return ParsedPage(
         hrefs=list(reader.hrefs),
         nofollow_hrefs=list(reader.nofollow_hrefs),
         base_href=reader.base_href,
-        nofollow=not reader.robots.isdisjoint(("nofollow", "none")),
-        noindex=not reader.robots.isdisjoint(("noindex", "none")),
+        robots=frozenset(reader.robots),
         title=" ".join((tree.title or "").split()),
         encoding=encoding,
     )

@@ -27,7 +27,11 @@ _Found = tuple[str, int] | Reason
 class LinkPacker:
     """Packs page after page of one fetcher; a URL whose text it sent before travels as a hash."""
 
-    def __init__(self, rules: UrlRules, url_filter: UrlFilter, seed: int, max_links: int) -> None:
+    def __init__(
+        self, rules: UrlRules, url_filter: UrlFilter, seed: int, max_links: int, obey_rel: bool = True
+    ) -> None:
+        """`obey_rel`: anchors with rel=nofollow are not followed."""
+        self._obey_rel = obey_rel
         self._rules = rules
         self._filter = url_filter
         self._seed = seed
@@ -39,29 +43,36 @@ class LinkPacker:
         self._memo: dict[str, _Found] = {}
         self._origins: set[str] = set()  # of normalised URLs
 
-    def pack(self, page: ParsedPage, url: str, depth: int) -> tuple[PackedLinks, dict[str, int]]:
-        """The distinct links of the page at `url` that are wanted, and how many were turned away, by reason."""
+    def pack(self, page: ParsedPage, url: str, depth: int, follow: bool = True) -> tuple[PackedLinks, dict[str, int]]:
+        """The distinct links of the page at `url` that are wanted, and how many were turned away, by reason.
+
+        `follow` is False when page or server asks that none of its links be followed.
+        """
         filtered: Counter[str] = Counter()
-        if page.nofollow:
+        if not follow:
             filtered[Reason.NOFOLLOW] = len(page.hrefs) + len(page.nofollow_hrefs)
             return NO_LINKS, dict(+filtered)
-        filtered[Reason.NOFOLLOW] = len(page.nofollow_hrefs)
+        hrefs = page.hrefs
+        if self._obey_rel:
+            filtered[Reason.NOFOLLOW] = len(page.nofollow_hrefs)
+        else:
+            hrefs = [*hrefs, *page.nofollow_hrefs]
         if self._filter.is_too_deep(depth + 1):
-            filtered[Reason.TOO_DEEP] = len(page.hrefs)
+            filtered[Reason.TOO_DEEP] = len(hrefs)
             return NO_LINKS, dict(+filtered)
-        filtered[Reason.TOO_MANY_LINKS] = max(0, len(page.hrefs) - self._max_links)
-        links = self._links(page, url, filtered)
+        filtered[Reason.TOO_MANY_LINKS] = max(0, len(hrefs) - self._max_links)
+        links = self._links(hrefs, page.base_href, url, filtered)
         links.pop(url_hash(url, self._seed), None)
         return self._packed(links), dict(+filtered)
 
-    def _links(self, page: ParsedPage, url: str, filtered: Counter[str]) -> dict[int, str]:
+    def _links(self, hrefs: list[str], base_href: str, url: str, filtered: Counter[str]) -> dict[int, str]:
         """hash → URL, in the document's order; only the first `max_links` hrefs are looked at."""
-        base = (normalise(page.base_href, self._rules, url) if page.base_href else url) or url
+        base = (normalise(base_href, self._rules, url) if base_href else url) or url
         home = origin(base)
         folder = base.partition("?")[0].rpartition("/")[0] + "/"
         links: dict[int, str] = {}
         memo = self._memo
-        for href in page.hrefs[: self._max_links]:
+        for href in hrefs[: self._max_links]:
             absolute = _absolute(href, home, folder)
             found = memo.get(absolute)
             if found is None:

@@ -12,7 +12,7 @@ from pycrawl.state.database import Database
 
 _CACHED_IDS = 200_000
 _CACHED_HOSTS = 50_000
-_COLUMNS = "id, key, is_seed, pages, failures, ready_at, crawl_delay, address"
+_COLUMNS = "id, key, is_seed, pages, failures, ready_at, crawl_delay, address, robots_failing_since"
 
 
 @dataclass(slots=True, weakref_slot=True)
@@ -27,6 +27,7 @@ class Host:
     ready_at: float = 0.0  # not to be hit before, seconds since the epoch
     crawl_delay: float = 0.0  # from robots.txt, seconds
     address: str = ""  # last one dialled
+    robots_failing_since: float = 0.0  # 0: it answers
 
 
 class Hosts:
@@ -93,10 +94,19 @@ class Hosts:
     def flush(self) -> None:
         self.flush_new()
         self._database.write_many(
-            "UPDATE hosts SET is_seed = ?, pages = ?, failures = ?, ready_at = ?, crawl_delay = ?, address = ?"
-            " WHERE id = ?",
+            "UPDATE hosts SET is_seed = ?, pages = ?, failures = ?, ready_at = ?, crawl_delay = ?, address = ?,"
+            " robots_failing_since = ? WHERE id = ?",
             (
-                (host.is_seed, host.pages, host.failures, host.ready_at, host.crawl_delay, host.address, host.id)
+                (
+                    host.is_seed,
+                    host.pages,
+                    host.failures,
+                    host.ready_at,
+                    host.crawl_delay,
+                    host.address,
+                    host.robots_failing_since,
+                    host.id,
+                )
                 for host in self._dirty.values()
             ),
         )

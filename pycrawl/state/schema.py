@@ -19,10 +19,12 @@ CREATE TABLE runs (
 );
 
 -- Every host met. `ready_at`: not to be hit before (seconds since the epoch). `failures`: in a row.
+-- `robots_failing_since`: since when its robots.txt has given nothing but errors; 0: it has not.
 CREATE TABLE hosts (
     id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, is_seed INTEGER NOT NULL DEFAULT 0,
     pages INTEGER NOT NULL DEFAULT 0, failures INTEGER NOT NULL DEFAULT 0,
-    ready_at REAL NOT NULL DEFAULT 0, crawl_delay REAL NOT NULL DEFAULT 0, address TEXT NOT NULL DEFAULT ''
+    ready_at REAL NOT NULL DEFAULT 0, crawl_delay REAL NOT NULL DEFAULT 0, address TEXT NOT NULL DEFAULT '',
+    robots_failing_since REAL NOT NULL DEFAULT 0
 );
 
 -- robots.txt as answered, by origin ("https://example.com"). Status 0: no answer.

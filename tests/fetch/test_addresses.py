@@ -5,7 +5,9 @@ from collections.abc import Callable
 import pytest
 
 from pycrawl.fetch.addresses import is_public
-from pycrawl.fetch.transport import Origin, Request
+from pycrawl.fetch.base import Route
+from pycrawl.fetch.origins import Origin
+from pycrawl.fetch.transport import Request
 from pycrawl.model import Outcome
 from tests.fetch.conftest import Client
 from tests.fetch.faults import FaultServer
@@ -71,6 +73,6 @@ def test_the_last_guard_stands_at_the_socket(make_client: Callable[..., Client],
     client = make_client(allow_private=False)
     origin = Origin("http", "www.test", server.port)
     client.transport.in_flight += 1
-    client.transport._start(Request(1, f"http://www.test:{server.port}/ok"), 0.0, 0.0, origin, ("127.0.0.1",))
+    client.transport._start(Request(1, f"http://www.test:{server.port}/ok"), 0.0, 0.0, Route(origin, ("127.0.0.1",)))
     assert client.wait(1)[0].outcome is Outcome.ADDRESS_REFUSED
     assert server.connections == 0

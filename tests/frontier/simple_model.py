@@ -42,10 +42,19 @@ class ModelHost:
     queue: list[str] = field(default_factory=list)  # URLs that wait in the back queue, head first
     in_flight: list[str] = field(default_factory=list)
     parked: bool = False
+    address: str = ""  # empty until it is known
 
     @property
     def has_queue(self) -> bool:
         return bool(self.queue or self.in_flight)
+
+
+@dataclass(slots=True)
+class ModelGate:
+    """What the hosts of one address share."""
+
+    inside: set[str] = field(default_factory=set)  # URLs in flight
+    ready_at: float = 0.0
 
 
 Source = tuple[
@@ -61,6 +70,7 @@ class Model:
     follow_external: bool
     urls: dict[str, Url] = field(default_factory=dict)
     hosts: dict[str, ModelHost] = field(default_factory=dict)
+    gates: dict[str, ModelGate] = field(default_factory=dict)
     opened_at: float = 0.0
     dirty_chunks: set[int] = field(default_factory=set)  # of in-link counts
     last_seq: int = 0
@@ -130,15 +140,26 @@ class Model:
         counts = Counter(one.front for one in self.urls.values())
         return [counts[number + 1] for number in range(FRONT_QUEUES)]
 
+    def gate(self, host: ModelHost) -> ModelGate:
+        return self.gates.setdefault(host.address, ModelGate()) if host.address else ModelGate()
+
+    def ready_at(self, key: str) -> float:
+        host = self.hosts[key]
+        return max(host.ready_at, self.gate(host).ready_at)
+
     def is_due(self, key: str, now: float) -> bool:
         host = self.hosts[key]
-        has_room = len(host.in_flight) < self.connections and host.pages + len(host.in_flight) < self.limit
-        return bool(host.queue) and has_room and host.ready_at <= now
+        connections = self.connections if host.address else 1  # a second one only if it is known where it goes
+        has_room = len(host.in_flight) < connections and host.pages + len(host.in_flight) < self.limit
+        is_open = len(self.gate(host).inside) < self.connections
+        return bool(host.queue) and has_room and is_open and self.ready_at(key) <= now
 
     def lease(self, key: str) -> Url:
         host = self.hosts[key]
         url = host.queue.pop(0)
         host.in_flight.append(url)
+        if host.address:
+            self.gates[host.address].inside.add(url)
         return self.urls[url]
 
     def put_back(self, url: str) -> None:
@@ -163,8 +184,12 @@ class Model:
         host.in_flight.remove(url)
         return host
 
-    def release(self, key: str, ready_at: float, failures: int, parked: bool) -> None:
-        host = self.hosts[key]
+    def release(self, url: str, ready_at: float, failures: int, parked: bool) -> None:
+        host = self.hosts[host_key(url)]
+        gate = self.gates.get(host.address)
+        if gate is not None and url in gate.inside:
+            gate.inside.remove(url)
+            gate.ready_at = max(gate.ready_at, ready_at)
         host.ready_at = max(host.ready_at, ready_at)
         host.failures = failures
         host.parked = parked and host.has_queue
@@ -180,6 +205,7 @@ class Model:
     def reopened(self, now: float) -> None:
         """Only what is on disk is left: nothing is in flight, and back queues stand in the order of their places."""
         self.opened_at = now
+        self.gates.clear()
         self.dirty_chunks.clear()
         for one in self.urls.values():
             one.inlinks, one.was_pulled = one.written

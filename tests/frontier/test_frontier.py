@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pycrawl.config import Config, LimitsSection, PolitenessSection, ScopeSection
-from pycrawl.frontier.back import BackQueue, Entry
+from pycrawl.frontier.back import BackQueue, Entry, SentRules
 from pycrawl.frontier.discovered import Discovered
 from pycrawl.state.documents import Visit
 from pycrawl.state.url_seen import inlinks_of
@@ -99,7 +99,7 @@ def test_what_was_in_flight_is_at_the_head_of_its_queue_after_a_crash(opened: Op
 
 def test_two_connections_do_not_shorten_the_pause(opened: Open) -> None:
     state = opened(Config(politeness=PolitenessSection(connections_per_host=2)))
-    add_page(state, numbered("a", 3))
+    add_page(state, numbered("192.0.2.1", 3))
     state.frontier.fill(False)
     queue, entry = lease(state)
     finish(state, queue, entry)
@@ -108,6 +108,21 @@ def test_two_connections_do_not_shorten_the_pause(opened: Open) -> None:
     assert state.frontier.next_ready_at(lambda _: True) == NOW + 10
     lease(state, NOW + 10)
     lease(state, NOW + 10)
+
+
+def test_hosts_of_one_address_share_its_connection_and_its_pause(opened: Open) -> None:
+    state = opened()
+    add_page(state, [*numbered("192.0.2.1:81", 2), *numbered("192.0.2.1:82", 2), "http://192.0.2.2/"])
+    state.frontier.fill(False)
+    first, entry = lease(state)
+    other, _ = lease(state)
+    assert (first.host.key, other.host.key) == ("192.0.2.1:81", "192.0.2.2")
+    assert state.frontier.lease(0, NOW) is None
+    finish(state, first, entry)
+    state.frontier.release(first, NOW + 1)
+    assert state.frontier.lease(0, NOW) is None
+    assert lease(state, NOW + 1)[0].host.key == "192.0.2.1:82"
+    assert state.frontier.lease(0, NOW + 1) is None
 
 
 def test_a_host_at_its_limit_is_parked_and_the_crawl_ends(opened: Open) -> None:
@@ -289,7 +304,7 @@ def test_a_new_fetcher_is_told_the_rules_again(opened: Open) -> None:
     state.frontier.fill(False)
     queues = [lease(state, fetcher=fetcher)[0] for fetcher in (0, 1)]
     for queue in queues:
-        queue.robots_sent["http://x"] = NOW
+        queue.robots_sent["http://x"] = SentRules(NOW, "")
     state.frontier.fetcher_replaced(1)
     assert [len(queue.robots_sent) for queue in queues] == [1, 0]
 

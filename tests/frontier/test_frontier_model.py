@@ -36,6 +36,7 @@ from tests.frontier.crawl_state import SEED, CrawlState, pack
 from tests.frontier.simple_model import Model, Source, Url
 
 HOSTS = [f"h{number}.example" for number in range(4)]
+ADDRESSES = dict(zip(HOSTS, ["192.0.2.1", "192.0.2.1", "192.0.2.2", "192.0.2.3"], strict=True))
 OUTCOMES = ("fetched",)
 FAILURES = 5  # enough to be parked
 MANY_STEPS = 2_000
@@ -225,6 +226,7 @@ class FrontierMachine(RuleBasedStateMachine):
         url = list(self.leases)[place % len(self.leases)]
         queue, entry = self.leases.pop(url)
         host = self.model.hosts[host_key(url)]
+        queue.host.address = host.address = ADDRESSES[queue.host.key]
         if is_page:
             queue.host.pages += 1
             host.pages += 1
@@ -243,7 +245,7 @@ class FrontierMachine(RuleBasedStateMachine):
             queue.host.failures = FAILURES * parked
         is_parked = host.parked if parked is None else parked
         self.frontier.release(queue, self.now + gap, queue.parked if parked is None else parked)
-        self.model.release(queue.host.key, self.now + gap, queue.host.failures, is_parked)
+        self.model.release(url, self.now + gap, queue.host.failures, is_parked)
 
     # Commit and crash
 
@@ -324,12 +326,11 @@ class FrontierMachine(RuleBasedStateMachine):
             if host.queue and not host.in_flight:
                 assert (key in parked) == (host.parked or host.pages >= self.model.limit)
         next_due = min(
-            (host.ready_at for key, host in self.model.hosts.items() if self.model.is_due(key, float("inf"))),
+            (self.model.ready_at(key) for key in self.model.hosts if self.model.is_due(key, float("inf"))),
             default=float("inf"),
         )
-        found = self.frontier.next_ready_at(lambda _: True)
-        # With two connections a time may stand in the heap that a release has put off since.
-        assert found == next_due if self.model.connections == 1 else found <= next_due
+        # It may be sooner: a time can stand in the heap that the address, or a second connection, has put off since.
+        assert self.frontier.next_ready_at(lambda _: True) <= next_due
 
     @precondition(lambda self: self.model.urls)
     @rule()
@@ -364,14 +365,14 @@ def _small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 BOUNDED = settings(
-    max_examples=80,
-    stateful_step_count=50,
+    max_examples=25,
+    stateful_step_count=40,
     deadline=None,
     derandomize=True,
     database=None,
     suppress_health_check=list(HealthCheck),
     report_multiple_bugs=False,
-    phases=[Phase.generate],
+    phases=[Phase.generate],  # to make a failure smaller takes minutes: do it by hand
 )
 
 
@@ -386,3 +387,82 @@ def test_frontier_behaves_like_the_model() -> None:
 def test_frontier_behaves_like_the_model_for_long() -> None:
     longer = settings(BOUNDED, max_examples=2_000, stateful_step_count=80, derandomize=False)
     run_state_machine_as_test(FrontierMachine, settings=longer)
+
+
+class Walk:
+    """A crawl of many steps, in the proportions of real ones: queues are longer and older than in short examples."""
+
+    def __init__(self, seed: int) -> None:
+        self.chance = chance = random.Random(seed)
+        self.machine = FrontierMachine()
+        self.machine.start(
+            connections=1 + seed % 2,
+            limit=chance.choice([0, 0, 20]),
+            external=chance.random() < 0.8,
+            fetchers=chance.randint(1, 3),
+            slots=1 + seed // 2 % 2,
+            seed=seed,
+            first=[f"http://{host}/" for host in HOSTS],
+        )
+
+    def some_urls(self, most: int) -> list[str]:
+        some = {f"http://{self.chance.choice(HOSTS)}/{self.chance.randrange(300)}" for _ in range(most)}
+        return self.chance.sample(sorted(some), len(some))
+
+    def page(self) -> Source:
+        urls = self.some_urls(6)
+        cut = self.chance.randrange(len(urls) + 1)
+        return ("links", self.chance.choice([2, 9, 9, 20]), 0, urls[:cut], urls[cut:])
+
+    def batch(self) -> list[Source]:
+        chance = self.chance
+        batch = [self.page() for _ in range(chance.randrange(4))]
+        known = list(self.machine.model.urls)
+        for popular in chance.sample(known, min(len(known), chance.randrange(3))):
+            batch += [("links", 1, 0, [], [popular])] * chance.choice([3, 4, 12])
+        if chance.random() < 0.2:
+            batch.append(("seeds", 0, 0, self.some_urls(3), []))
+        if chance.random() < 0.5:
+            batch.append(("redirect", 2, 1, self.some_urls(1), []))
+        return batch
+
+    def hit_end(self) -> HitEnd:
+        chance = self.chance
+        end = chance.choices(["put_back", "retry", "finish"], [1, 1, 4])[0]
+        parked = chance.choices([False, True, None], [8, 1, 2])[0]
+        return chance.randrange(10), end, chance.choice([0.0, 1.0, 3.0]), chance.random() < 0.5, parked
+
+    def step(self) -> None:
+        chance, machine = self.chance, self.machine
+        match chance.choices(range(9), [6, 4, 12, 2, 14, 1, 3, 0.5, 0.5])[0]:
+            case 0:
+                machine.add(self.batch())
+            case 1:
+                machine.fill(starving=chance.random() < 0.4)
+            case 2:
+                machine.lease([chance.randrange(3) for _ in range(3)], chance.choice([0.0, 0.0, 1.0, 3.0]))
+            case 3:
+                machine.lease_all_due(1.0)
+            case 4:
+                machine.end_leases([self.hit_end() for _ in range(chance.randint(1, 3))])
+            case 5:
+                machine.requeue(chance.choice([0.0, 5.0]))
+            case 6:
+                machine.commit(with_inlinks=chance.random() < 0.3)
+            case 7:
+                machine.crash()
+            case _:
+                machine.reopen()
+        machine.agrees()
+
+
+@pytest.mark.usefixtures("_small")
+@pytest.mark.parametrize("seed", range(6))
+def test_a_long_walk(seed: int) -> None:
+    walk = Walk(seed)
+    try:
+        for _ in range(400):
+            walk.step()
+        walk.machine.drain()
+    finally:
+        walk.machine.teardown()

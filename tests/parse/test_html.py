@@ -43,26 +43,28 @@ def test_what_else_is_read() -> None:
         hrefs=["/f"],
         nofollow_hrefs=["/n"],
         base_href="/base/",
-        nofollow=False,
-        noindex=False,
+        robots=frozenset(),
         title="A title & more",
         encoding="utf-8",
     )
 
 
 @pytest.mark.parametrize(
-    ("content", "nofollow", "noindex"),
+    ("content", "words"),
     [
-        ("index, follow", False, False),
-        ("NOINDEX,follow", False, True),
-        ("noindex nofollow", True, True),
-        ("none", True, True),
-        ("max-snippet:-1", False, False),
+        ("index, follow", {"index", "follow"}),
+        ("NOINDEX,follow", {"noindex", "follow"}),
+        ("noindex nofollow", {"noindex", "nofollow"}),
+        ("none", {"none"}),
     ],
 )
-def test_meta_robots(content: str, nofollow: bool, noindex: bool) -> None:
-    page = parse(f"<meta name=Robots content='{content}'>")
-    assert (page.nofollow, page.noindex) == (nofollow, noindex)
+def test_meta_robots(content: str, words: set[str]) -> None:
+    assert parse(f"<meta name=Robots content='{content}'>").robots == words
+
+
+def test_meta_robots_for_one_robot() -> None:
+    body = b"<meta name=OurBot content=noindex><meta name=otherbot content=nofollow>"
+    assert parse_html(body, "text/html", "ourbot").robots == {"noindex"}
 
 
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "koi8-r", "utf-8"])

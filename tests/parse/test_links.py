@@ -23,8 +23,8 @@ def packer(config: Config | None = None, max_links: int = 100) -> LinkPacker:
     return LinkPacker(RULES, UrlFilter(config or Config()), SEED, max_links)
 
 
-def page(*hrefs: str, base: str = "", nofollow_hrefs: tuple[str, ...] = (), nofollow: bool = False) -> ParsedPage:
-    return ParsedPage(list(hrefs), list(nofollow_hrefs), base, nofollow, False, "", "utf-8")
+def page(*hrefs: str, base: str = "", nofollow_hrefs: tuple[str, ...] = ()) -> ParsedPage:
+    return ParsedPage(list(hrefs), list(nofollow_hrefs), base, frozenset(), "", "utf-8")
 
 
 def hashes(packed: PackedLinks) -> list[int]:
@@ -122,7 +122,8 @@ def test_limits_of_number_and_depth() -> None:
 
 
 def test_a_page_that_says_nofollow() -> None:
-    assert packer().pack(page("/1", "/2", nofollow=True, nofollow_hrefs=("/3",)), URL, 0) == (NO_LINKS, {"nofollow": 3})
+    found = packer().pack(page("/1", "/2", nofollow_hrefs=("/3",)), URL, 0, follow=False)
+    assert found == (NO_LINKS, {"nofollow": 3})
 
 
 href_pieces = st.lists(

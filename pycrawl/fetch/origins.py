@@ -1,0 +1,37 @@
+"""Where a URL leads: scheme, host and port."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+# No more than a normalised URL has: what two parsers could read as two hosts ("a\@b", "a#@b") never goes out.
+_AUTHORITY = re.compile(
+    r"""(?:\[([0-9A-Fa-f:.]+)\]|([^\0-\x20"#%/:<>?@\[\\\]^`{|}\x7f-\U0010ffff]+))(?::([0-9]{1,5}))?"""
+)
+
+
+class Origin(NamedTuple):
+    """Scheme, host and port of a URL; an IPv6 host stands without its brackets. A tuple, for its fast hash."""
+
+    scheme: str
+    host: str
+    port: int
+
+
+def origin_of(url: str) -> Origin:
+    """Raises ValueError for anything but an absolute http(s) URL, and for one with credentials in it."""
+    scheme, _, authority = url.split("/", 3)[:3]
+    return _origin(scheme, authority)
+
+
+@lru_cache(maxsize=65_536)
+def _origin(scheme: str, authority: str) -> Origin:
+    scheme = scheme.removesuffix(":")
+    match = _AUTHORITY.fullmatch(authority)
+    if match is None or scheme not in _DEFAULT_PORTS:
+        raise ValueError(f"neither http nor https, or no host: {scheme}://{authority}")
+    literal, name, port = match.groups()
+    return Origin(scheme, literal or name, int(port) if port else _DEFAULT_PORTS[scheme])

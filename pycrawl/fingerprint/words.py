@@ -1,0 +1,166 @@
+"""A text as its words: without case, split, and hashed, all over arrays.
+
+A word is a run of letters, marks and digits; everything else stands between words. Scripts written without spaces have
+no such runs, so each of their characters is a word by itself. ASCII text is folded by a table of 256 bytes, any other
+text by one of 65,536 units of UTF-16, and both agree: a curly quote ends a word as a straight one does.
+
+A word is read eight bytes at a time: column 0 holds the first eight bytes of each word, column 1 the next eight of the
+words that are longer, and so on. The columns are the words, exactly; digest and hashes are both made from them.
+"""
+
+from __future__ import annotations
+
+import functools
+import unicodedata
+from dataclasses import dataclass
+
+import numpy as np
+import xxhash
+from numpy.typing import NDArray
+
+_Hashes = NDArray[np.uint64]
+_Places = NDArray[np.int64]
+_Units = NDArray[np.uint16]
+
+_COLUMN = 8  # bytes
+_COLUMNS = 4  # what is behind them, in words of more than 32 bytes, is one hash
+_ALSO_IN_WORDS = ("Mn", "Mc", "Me", "Cs")  # beside letters and digits: marks, and the halves of the rarer characters
+_WITHOUT_SPACES = (
+    (0x0E00, 0x0EFF),  # Thai, Lao
+    (0x1000, 0x109F),  # Myanmar
+    (0x1780, 0x17FF),  # Khmer
+    (0x3005, 0x3007),  # ideographic iteration mark, closing mark, zero
+    (0x3040, 0x30FF),  # Hiragana, Katakana
+    (0x31F0, 0x31FF),
+    (0x3400, 0x9FFF),  # Han
+    (0xD800, 0xDFFF),  # in UTF-16: everything above U+FFFF, be it Han, pictures or scripts of old
+    (0xF900, 0xFAFF),
+    (0xFF66, 0xFF9F),  # Katakana of half width
+)
+
+_SURROGATE, _HIGH_SURROGATE, _LOW_SURROGATE = np.uint16(0xFC00), np.uint16(0xD800), np.uint16(0xDC00)
+
+# Odd numbers without pattern: those of the SplitMix64 and xxHash finalisers.
+_FIRST = np.uint64(0xBF58476D1CE4E5B9)
+_NEXT = np.uint64(0x9E3779B185EBCA87)
+_LAST = np.uint64(0x94D049BB133111EB)
+_HALF = np.uint64(32)
+_THIRD = np.uint64(29)
+
+_ASCII_FOLD = bytes(ord(chr(code).lower()) if code < 128 and chr(code).isalnum() else 0 for code in range(256))
+_KEEP_BYTES = np.array([(1 << 8 * length) - 1 for length in range(_COLUMN + 1)], dtype=np.uint64)
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """The words of a text: the length of each in bytes, and their columns with the words that reach into them."""
+
+    lengths: _Places
+    columns: tuple[_Hashes, ...]
+    rows: tuple[_Places, ...]  # rows[i]: the words in columns[i + 1]; all words are in columns[0]
+
+    def hashes(self) -> _Hashes:
+        """One for each word. Words of up to eight bytes never share one: up to there it is a bijection."""
+        hashes = self.columns[0] * _FIRST
+        hashes ^= hashes >> _HALF
+        for rows, column in zip(self.rows, self.columns[1:], strict=True):
+            longer = (hashes[rows] ^ column) * _NEXT
+            longer ^= longer >> _HALF
+            hashes[rows] = longer
+        hashes *= _LAST
+        hashes ^= hashes >> _THIRD
+        return hashes
+
+    def digest(self, seed: int) -> bytes:
+        """128 bits of all words: lengths first, so that no two texts spell the same bytes."""
+        digest = xxhash.xxh3_128(self.lengths.data, seed)
+        for column in self.columns:
+            digest.update(column.data)
+        return digest.digest()
+
+
+def tokens(text: str) -> _Hashes:
+    """The hash of each word, in the order of the text."""
+    return split(text).hashes()
+
+
+def text_digest(text: str, seed: int = 0) -> bytes:
+    """16 bytes that two texts share if their words are the same, whatever stands between the words."""
+    return split(text).digest(seed)
+
+
+def split(text: str) -> Words:
+    folded = text.encode("ascii").translate(_ASCII_FOLD) if text.isascii() else _fold(text)
+    # A separator in front makes each word begin at a change; the ones behind are read with the last word.
+    framed = b"\0" + folded + bytes(_COLUMN)
+    is_letter = np.frombuffer(framed, np.uint8) != 0
+    changes = np.flatnonzero(is_letter[1:] != is_letter[:-1])
+    starts = changes[::2]
+    lengths = changes[1::2] - starts
+    # Eight bytes from each place of `folded`: a view without alignment, which costs less than shifting words together.
+    eights = np.ndarray((len(folded) + 1,), dtype="<u8", buffer=framed, offset=1, strides=(1,))
+    columns = [eights[starts] & _KEEP_BYTES.take(lengths, mode="clip")]
+    all_rows = []
+    rows = np.flatnonzero(lengths > _COLUMN)
+    for read in range(_COLUMN, _COLUMN * _COLUMNS, _COLUMN):
+        if not rows.size:
+            break
+        rest = lengths[rows] - read
+        columns.append(eights[starts[rows] + read] & _KEEP_BYTES.take(rest, mode="clip"))
+        all_rows.append(rows)
+        rows = rows[rest > _COLUMN]
+    if rows.size:
+        columns.append(_tails(folded, starts[rows], lengths[rows]))
+        all_rows.append(rows)
+    return Words(lengths, tuple(columns), tuple(all_rows))
+
+
+def _tails(folded: bytes, starts: _Places, lengths: _Places) -> _Hashes:
+    """Words this long are rare in texts, and few where they are not: one by one is quick enough."""
+    begins = starts + _COLUMN * _COLUMNS
+    ends = starts + lengths
+    hashed = [
+        xxhash.xxh3_64_intdigest(folded[begin:end]) for begin, end in zip(begins.tolist(), ends.tolist(), strict=True)
+    ]
+    return np.array(hashed, dtype=np.uint64)
+
+
+def _fold(text: str) -> bytes:
+    """UTF-8 of the words, with NUL bytes between them."""
+    fold, is_alone = _unicode_tables()
+    units = np.frombuffer(text.encode("utf-16-le", "surrogatepass"), "<u2")
+    folded = fold.take(units)
+    highest = int(folded.max())
+    if highest < 128:  # English with curly quotes: no need to encode it
+        return folded.astype(np.uint8).tobytes()
+    if highest >= _WITHOUT_SPACES[0][0]:
+        folded = _set_apart(folded, is_alone.take(units))
+    return folded.tobytes().decode("utf-16-le", "surrogatepass").encode("utf-8", "surrogatepass")
+
+
+def _set_apart(units: _Units, alone: NDArray[np.bool_]) -> _Units:
+    """The same, with a separator before and behind each character that is a word by itself."""
+    before = alone & ((units & _SURROGATE) != _LOW_SURROGATE)
+    behind = alone & ((units & _SURROGATE) != _HIGH_SURROGATE)
+    shifts = np.cumsum(before) + np.cumsum(behind)
+    apart = np.zeros(len(units) + int(shifts[-1]), dtype="<u2")
+    apart[np.arange(len(units)) + shifts - behind] = units
+    return apart
+
+
+@functools.cache
+def _unicode_tables() -> tuple[_Units, NDArray[np.bool_]]:
+    """For each unit of UTF-16: its form without case, or 0 if it stands between words; and whether it is a word, or
+    half of one, by itself. Made at the first text that is not ASCII, in some 30 ms."""
+    fold = np.array([_folded_code(chr(code)) for code in range(0x10000)], dtype="<u2")
+    alone = np.zeros(len(fold), dtype=np.bool_)
+    for first, last in _WITHOUT_SPACES:
+        alone[first : last + 1] = fold[first : last + 1] != 0
+    return fold, alone
+
+
+def _folded_code(character: str) -> int:
+    if not character.isalnum() and unicodedata.category(character) not in _ALSO_IN_WORDS:
+        return 0
+    # Without case, the two small sigmas are one letter; but the sharp s would be two, and stays as it is.
+    return next(ord(folded) for folded in (character.casefold(), character.lower(), character) if len(folded) == 1)

@@ -1,0 +1,50 @@
+"""One gate for each address: hosts that share an address share its connections and its pauses.
+
+A back queue that finds its gate occupied waits there, and the next one is let through when the gate is free again.
+"""
+
+from __future__ import annotations
+
+import heapq
+
+from pycrawl.frontier.back import BackQueue, Gate
+
+_MOST_IDLE = 50_000  # gates kept although nobody is there
+
+
+class Gates:
+    def __init__(self, connections: int) -> None:
+        self._connections = connections
+        self._gates: dict[str, Gate] = {}
+        self._ticket = 0  # equal times keep their order
+
+    def of(self, address: str, now: float) -> Gate:
+        gate = self._gates.get(address)
+        if gate is None:
+            if len(self._gates) >= _MOST_IDLE:
+                self._forget_idle(now)
+            gate = self._gates[address] = Gate()
+        return gate
+
+    def is_full(self, gate: Gate) -> bool:
+        return gate.in_flight >= self._connections
+
+    def wait(self, gate: Gate, queue: BackQueue) -> None:
+        self._ticket += 1
+        heapq.heappush(gate.waiting, (queue.host.ready_at, self._ticket, queue))
+
+    def leave(self, gate: Gate, ready_at: float) -> BackQueue | None:
+        """A hit has ended: the queue that may come next, if one waits."""
+        gate.in_flight -= 1
+        gate.ready_at = max(gate.ready_at, ready_at)
+        return self.next_waiting(gate)
+
+    def next_waiting(self, gate: Gate) -> BackQueue | None:
+        return heapq.heappop(gate.waiting)[2] if gate.waiting else None
+
+    def _forget_idle(self, now: float) -> None:
+        self._gates = {
+            address: gate
+            for address, gate in self._gates.items()
+            if gate.in_flight or gate.waiting or gate.ready_at > now
+        }

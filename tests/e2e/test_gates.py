@@ -1,0 +1,81 @@
+"""Hosts that share an address share its connections and its pauses, whatever their names."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+
+from tests.e2e.conftest import MakeCrawl
+from tests.e2e.site import Reply, Site, page
+
+HOSTS = 6
+DELAY = 0.05
+CLOCK_ERROR = 0.01
+
+
+class Counter:
+    """Who is being served, and when each service began and ended."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._open = 0
+        self.most = 0
+        self.spans: list[tuple[float, float]] = []
+
+    def __call__(self, port: int) -> None:
+        with self._lock:
+            self._open += 1
+            self.most = max(self.most, self._open)
+        began = time.monotonic()
+        time.sleep(0.02)
+        with self._lock:
+            self._open -= 1
+            self.spans.append((began, time.monotonic()))
+
+
+def test_names_of_one_address_are_one_server(make_crawl: MakeCrawl) -> None:
+    counter = Counter()
+    replies = {
+        "/": Reply(page("/a", "/b").body, before=counter),
+        "/a": Reply(page(text="the first").body, before=counter),
+        "/b": Reply(page(text="the second").body, before=counter),
+        "/robots.txt": Reply(status=404, before=counter),
+    }
+    with Site(replies) as site:
+        seeds = [f"http://host{number}.localhost:{site.port}/" for number in range(HOSTS)]
+        crawl = make_crawl(seeds, {"politeness": {"delay": DELAY}})
+        crawl.run("crawl")
+        assert site.times() == {"/": HOSTS, "/a": HOSTS, "/b": HOSTS}
+        assert counter.most == 1
+        counter.spans.sort()
+        gaps = [after[0] - before[1] for before, after in zip(counter.spans, counter.spans[1:], strict=False)]
+        assert min(gaps) >= DELAY - CLOCK_ERROR
+        told = json.loads(crawl.run("audit", "--json").stdout)
+        assert told["ok"]
+        assert told["fetches"] == 4 * HOSTS
+        assert [place["most_at_once"] for place in told["addresses"]] == [1]
+        assert len(told["hosts"]) == HOSTS
+        assert told["smallest_gap"] >= DELAY
+
+
+def test_redirects_of_robots_txt_keep_the_pause(make_crawl: MakeCrawl) -> None:
+    counter = Counter()
+    replies = {
+        "/": Reply(page("/open", "/closed").body, before=counter),
+        "/open": Reply(page(text="open to all").body, before=counter),
+        "/closed": Reply(page(text="closed").body, before=counter),
+        "/robots.txt": Reply(status=301, headers={"Location": "/rules/1"}, before=counter),
+        "/rules/1": Reply(status=302, headers={"Location": "/rules/2"}, before=counter),
+        "/rules/2": Reply("User-agent: *\nDisallow: /closed\n", content_type="text/plain", before=counter),
+    }
+    with Site(replies) as site:
+        crawl = make_crawl([site.url + "/"], {"politeness": {"delay": 0.1}})
+        crawl.run("crawl")
+        assert site.asked == ["/robots.txt", "/rules/1", "/rules/2", "/", "/open"]
+        counter.spans.sort()
+        assert all(
+            after[0] - before[1] >= 0.1 - CLOCK_ERROR
+            for before, after in zip(counter.spans, counter.spans[1:], strict=False)
+        )
+        assert crawl.stats()["robots_denied"] == 1
