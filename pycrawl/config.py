@@ -296,7 +296,7 @@ class ContentSection:
 class RecrawlSection:
     """Which pages `pycrawl crawl --recrawl` visits again."""
 
-    min_interval: float = _key(parse_duration, 86400.0, "Pages whose last visit is at least so long ago.", '"1d"')
+    min_interval: float = _key(parse_duration, 72_000.0, "Pages whose last visit is at least so long ago.", '"20h"')
 
 
 @dataclass(frozen=True, slots=True)

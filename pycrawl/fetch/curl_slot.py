@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 from collections.abc import Callable
 from enum import Enum, auto
@@ -54,6 +55,19 @@ class Way(NamedTuple):
 
     is_pinned: bool
     proxy: Proxy | None
+
+
+class _Lent:
+    """A descriptor that pycurl makes a copy of and then lets go."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+
+    def fileno(self) -> int:
+        return self._descriptor
+
+    def __del__(self) -> None:
+        os.close(self._descriptor)
 
 
 class Stop(Enum):
@@ -138,7 +152,7 @@ class Slot:
         if not (host in self.route.proxy_addresses if self.route.proxy is not None else self._guard.permits(host)):
             self._refused = host
             return pycurl.SOCKET_BAD
-        return socket.socket(address.family, address.socktype, address.protocol)
+        return _Lent(socket.socket(address.family, address.socktype, address.protocol).detach())
 
     def response(self, code: int, message: str) -> Response:
         """What became of the transfer that ended with libcurl's `code` (0: well)."""

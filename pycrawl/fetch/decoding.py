@@ -7,18 +7,21 @@ No layer of nested encodings may grow beyond what the body may: one that does is
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import chain
 from typing import Protocol
 
 import brotli
 
 MAX_ENCODINGS = 5  # on top of each other: as many as libcurl undoes
 PIECE_BYTES = 65_536  # no more than this is decompressed at once, whatever a bomb promises
-_BROTLI_BYTES = 512  # fed at once: of a call that fails, nothing is given
+_SALVAGED_BYTES = 1_000_000  # what is longer than this, encoded, is only kept up to the chunk that breaks
 _LAYER_SLACK = 65_536  # bytes: what cannot be compressed grows a little
 _GZIP = 16 + zlib.MAX_WBITS
 _GZIP_MAGIC = b"\x1f\x8b"
 _RAW_DEFLATE = -zlib.MAX_WBITS
+_ZLIB_HEADER_BYTES = 2
 _NO_ENCODING = (b"", b"identity", b"none")
 
 
@@ -40,7 +43,6 @@ class _Zlib:
         self._window_bits = window_bits
         self._inflater = zlib.decompressobj(window_bits)
         self._fed = False
-        self._gave = False
 
     @property
     def is_complete(self) -> bool:
@@ -53,9 +55,7 @@ class _Zlib:
             try:
                 piece = self._inflater.decompress(data, PIECE_BYTES)
             except zlib.error as error:
-                self._retry_raw(error)
-                continue
-            self._gave = True
+                raise EncodingError(str(error)) from error
             if piece:
                 yield piece
             if self._inflater.eof:
@@ -72,12 +72,26 @@ class _Zlib:
         self._inflater = zlib.decompressobj(_GZIP)
         return True
 
-    def _retry_raw(self, error: zlib.error) -> None:
-        """Many servers send "deflate" without the zlib header that RFC 9110, 8.4.1.2 asks for."""
-        if self._gave or self._window_bits != zlib.MAX_WBITS:
-            raise EncodingError(str(error)) from error
-        self._window_bits = _RAW_DEFLATE
-        self._inflater = zlib.decompressobj(_RAW_DEFLATE)
+
+class _Deflate:
+    """Many servers send "deflate" without the zlib header that RFC 9110, 8.4.1.2 asks for."""
+
+    def __init__(self) -> None:
+        self._start = b""
+        self._inner: _Zlib | None = None
+
+    @property
+    def is_complete(self) -> bool:
+        return self._inner.is_complete if self._inner is not None else not self._start
+
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        if self._inner is None:
+            data = self._start = self._start + data
+            if len(data) < _ZLIB_HEADER_BYTES:
+                return
+            has_header = data[0] & 15 == zlib.DEFLATED and int.from_bytes(data[:2], "big") % 31 == 0  # RFC 1950, 2.2
+            self._inner = _Zlib(zlib.MAX_WBITS if has_header else _RAW_DEFLATE)
+        yield from self._inner.feed(data)
 
 
 class _Brotli:
@@ -90,13 +104,9 @@ class _Brotli:
         return not self._fed or bool(self._inflater.is_finished())
 
     def feed(self, data: bytes) -> Iterator[bytes]:
-        for start in range(0, len(data), _BROTLI_BYTES):
-            if self._fed and self._inflater.is_finished():
-                return
-            self._fed = True
-            yield from self._feed(data[start : start + _BROTLI_BYTES])
-
-    def _feed(self, data: bytes) -> Iterator[bytes]:
+        if not data or (self._fed and self._inflater.is_finished()):
+            return
+        self._fed = True
         try:
             piece = self._inflater.process(data, output_buffer_limit=PIECE_BYTES)
             while piece:
@@ -105,8 +115,50 @@ class _Brotli:
                     return
                 piece = self._inflater.process(b"", output_buffer_limit=PIECE_BYTES)
         except brotli.error as error:
-            self._inflater = brotli.Decompressor()  # the broken one cannot even be asked whether it is finished
             raise EncodingError(str(error)) from error
+
+
+class _Salvaging:
+    """Gives of a stream that breaks all that comes before the break.
+
+    The libraries give nothing of a call that fails. So what went in is kept, and decoded once more when that happens:
+    the chunk that failed byte by byte, and those before it to get there.
+    """
+
+    def __init__(self, make: Callable[[], Decoder]) -> None:
+        self._make = make
+        self._decoder = make()
+        self._fed: list[bytes] = []
+        self._fed_bytes = 0
+        self._given_bytes = 0
+
+    @property
+    def is_complete(self) -> bool:
+        return self._decoder.is_complete
+
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        self._fed.append(data)
+        self._fed_bytes += len(data)
+        if self._fed_bytes > _SALVAGED_BYTES:
+            self._fed.clear()
+        try:
+            for piece in self._decoder.feed(data):
+                self._given_bytes += len(piece)
+                yield piece
+        except EncodingError:
+            if not self._fed:
+                raise
+            yield from self._again()
+
+    def _again(self) -> Iterator[bytes]:
+        self._decoder = self._make()
+        known = self._given_bytes
+        *earlier, last = self._fed
+        for data in chain(earlier, (last[n : n + 1] for n in range(len(last)))):
+            for piece in self._decoder.feed(data):
+                if len(piece) > known:
+                    yield piece[known:]
+                known = max(0, known - len(piece))
 
 
 class _Chain:
@@ -140,16 +192,18 @@ def decoder_for(encoding: bytes, limit: int) -> Decoder | None:
     names = [name for name in (word.strip().lower() for word in encoding.split(b",")) if name not in _NO_ENCODING]
     if len(names) > MAX_ENCODINGS:
         raise EncodingError(f"{len(names)} content encodings")
-    return _Chain([_one(name) for name in reversed(names)], limit + _LAYER_SLACK) if names else None
+    if not names:
+        return None
+    return _Chain([_Salvaging(_maker(name)) for name in reversed(names)], limit + _LAYER_SLACK)
 
 
-def _one(name: bytes) -> Decoder:
+def _maker(name: bytes) -> Callable[[], Decoder]:
     if name in (b"gzip", b"x-gzip"):
-        return _Zlib(_GZIP)
+        return partial(_Zlib, _GZIP)
     if name == b"deflate":
-        return _Zlib(zlib.MAX_WBITS)
+        return _Deflate
     if name == b"br":
-        return _Brotli()
+        return _Brotli
     raise EncodingError(f"unknown content encoding {name[:40].decode('latin-1')!r}")
 
 

@@ -15,7 +15,7 @@ from http.client import BadStatusLine, HTTPException, RemoteDisconnected
 from queue import SimpleQueue
 
 from urllib3 import BaseHTTPResponse
-from urllib3.exceptions import ProtocolError
+from urllib3.exceptions import InvalidHeader, ProtocolError
 from urllib3.util import create_urllib3_context
 from urllib3.util.connection import is_connection_dropped
 
@@ -34,6 +34,7 @@ from pycrawl.fetch.transport import (
     Response,
     TransportSettings,
     WantsType,
+    all_values,
     ca_file,
     own_headers,
 )
@@ -141,6 +142,7 @@ class ThreadTransport(ResolvingTransport):
         try:
             response.address = connection.address
             head = Head(budget.lines)
+            _check_length(head)
             if job.request.any_type or self._keeps_body(head):
                 body = body_of(head, self._settings.max_body_bytes)
                 reusable = _read(answer, body)
@@ -190,6 +192,13 @@ class ThreadTransport(ResolvingTransport):
         return connection.getresponse()
 
 
+def _check_length(head: Head) -> None:
+    """http.client takes a wrong Content-Length for none."""
+    for value in all_values(head.headers, b"content-length"):
+        if not value.isdigit():
+            raise FetchError(Outcome.BAD_RESPONSE, f"invalid Content-Length {value[:40]!r}")
+
+
 def _read(answer: BaseHTTPResponse, body: Body) -> bool:
     """Whether the body was read to its end, so that the connection can serve again."""
     while data := answer.read1(_READ_BYTES, decode_content=False):
@@ -223,6 +232,8 @@ def _failure(error: Exception) -> tuple[Outcome, str]:
             return Outcome.TLS_FAILURE, detail
         case TimeoutError():  # only connecting and sending can meet it: reading has its own
             return Outcome.CONNECT_TIMEOUT, detail
+        case InvalidHeader():
+            return Outcome.BAD_RESPONSE, detail
         case BadStatusLine():
             return Outcome.BAD_RESPONSE, f"not a status line: {detail[:80]}"
         case HTTPException() if "more than" in detail:  # lines of a head, or bytes of a line

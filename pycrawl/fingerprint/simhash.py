@@ -9,10 +9,10 @@ _Hashes = NDArray[np.uint64]
 
 BITS = 64
 
-_LANE_BIT = np.uint64(0x0101_0101_0101_0101)
-_LANE_MOST = 255  # what a counter of one byte holds
-_WORDS_AT_ONCE = 32 * _LANE_MOST  # half a megabyte of counters
 _SHIFTS = np.arange(8, dtype=np.uint64)[:, np.newaxis]
+_LOWEST_BITS = np.uint64(0x0101_0101_0101_0101)
+_COUNTER_MOST = 255  # what a counter of one byte holds
+_WORDS_AT_ONCE = 16 * _COUNTER_MOST  # a quarter of a megabyte of counters
 
 
 def simhash(words: _Hashes, weights: ArrayLike | None = None, bits: int = BITS) -> int:
@@ -41,10 +41,10 @@ def _ones(words: _Hashes) -> NDArray[np.int64]:
     """
     counted = np.zeros((8, 8), dtype=np.int64)
     for begin in range(0, len(words), _WORDS_AT_ONCE):
-        lanes = words[begin : begin + _WORDS_AT_ONCE] >> _SHIFTS
-        lanes &= _LANE_BIT
-        sums = np.add.reduceat(lanes, np.arange(0, lanes.shape[1], _LANE_MOST), axis=1)
-        counted += sums.astype("<u8").view(np.uint8).reshape(8, -1, 8).sum(axis=1, dtype=np.int64)
+        counters = words[begin : begin + _WORDS_AT_ONCE] >> _SHIFTS
+        counters &= _LOWEST_BITS
+        sums = np.add.reduceat(counters, np.arange(0, counters.shape[1], _COUNTER_MOST), axis=1)
+        counted += sums.astype("<u8", copy=False).view(np.uint8).reshape(8, -1, 8).sum(axis=1, dtype=np.int64)
     ones: NDArray[np.int64] = counted.T.ravel()[::-1]
     return ones
 

@@ -210,15 +210,20 @@ class Frontier:
 
     def _schedule(self, queue: BackQueue) -> None:
         """Put a queue into its fetcher's heap, if it could be hit once its time has come."""
+        if self._could_be_hit(queue):
+            self._push(queue, queue.host.ready_at, next(self._ticket))
+
+    def _could_be_hit(self, queue: BackQueue) -> bool:
+        """Whether a queue that is nowhere yet could be hit in time; one whose host has given all it may is parked."""
         # Where the host is must be known before a second connection is made.
         connections = self._connections if queue.host.address else 1
         if queue.scheduled or queue.in_flight >= connections or queue.is_empty:
-            return
+            return False
         if queue.host.pages + queue.in_flight >= self._host_limit:
             if queue.host.pages >= self._host_limit:  # else a page in flight may still fail, and make room for another
                 self._park(queue, True)
-            return
-        self._push(queue, queue.host.ready_at, next(self._ticket))
+            return False
+        return True
 
     def _push(self, queue: BackQueue, at: float, ticket: int) -> None:
         queue.scheduled = True
@@ -263,7 +268,11 @@ class Frontier:
             return True
         gate = queue.gate
         if gate is None or not queue.in_flight:
-            gate = queue.gate = self._gates.of(queue.host.address, now)
+            gate = queue.gate
+            queue.gate = self._gates.of(queue.host.address, now)
+            if gate is not None and gate is not queue.gate:
+                self._let_next_in(gate)  # the host has moved: whoever waits at its old address need not wait for it
+            gate = queue.gate
         if self._gates.is_full(gate):
             queue.scheduled = True
             self._gates.wait(gate, queue)
@@ -295,24 +304,31 @@ class Frontier:
         self._hosts.touch(queue.host)
         queue.in_flight -= 1
         self._in_flight -= 1
-        if queue.gate is not None:
-            self._leave_gate(queue.gate, ready_at)
+        gate = queue.gate
+        others_wait = gate is not None and self._leave_gate(gate, ready_at)
         self._park(queue, parked)
         if queue.is_empty and not queue.in_flight:
             self._park(queue, False)
             del self._queues[queue.host.id]
             self._load[queue.fetcher] -= 1
+        elif gate is not None and others_wait and self._could_be_hit(queue):
+            queue.scheduled = True
+            self._gates.wait(gate, queue)  # else a fetcher that is asked first would keep the gate to its hosts
         else:
             self._schedule(queue)
 
-    def _leave_gate(self, gate: Gate, ready_at: float) -> None:
-        next_one = self._gates.leave(gate, ready_at)
-        while next_one is not None:
+    def _leave_gate(self, gate: Gate, ready_at: float) -> bool:
+        self._gates.leave(gate, ready_at)
+        return self._let_next_in(gate)
+
+    def _let_next_in(self, gate: Gate) -> bool:
+        """Send the queue on its way that has waited longest at a gate; False if none waits."""
+        while (next_one := self._gates.next_waiting(gate)) is not None:
             next_one.scheduled = False
             self._schedule(next_one)
-            if next_one.scheduled or not gate.waiting:
-                return
-            next_one = self._gates.next_waiting(gate)
+            if next_one.scheduled:
+                return True
+        return False
 
     def fetcher_replaced(self, fetcher: int) -> None:
         """The new process knows nothing: rules have to be sent again."""

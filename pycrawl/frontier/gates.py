@@ -33,11 +33,10 @@ class Gates:
         self._ticket += 1
         heapq.heappush(gate.waiting, (queue.host.ready_at, self._ticket, queue))
 
-    def leave(self, gate: Gate, ready_at: float) -> BackQueue | None:
-        """A hit has ended: the queue that may come next, if one waits."""
+    def leave(self, gate: Gate, ready_at: float) -> None:
+        """A hit has ended: the address may be hit again at `ready_at`."""
         gate.in_flight -= 1
         gate.ready_at = max(gate.ready_at, ready_at)
-        return self.next_waiting(gate)
 
     def next_waiting(self, gate: Gate) -> BackQueue | None:
         return heapq.heappop(gate.waiting)[2] if gate.waiting else None

@@ -47,15 +47,19 @@ class Client:
         wants_type = {"text/html", ""}.__contains__
         self.transport = transport(self.loop, settings, wants_type, self.responses.append, resolver)
 
-    def submit(self, url: str, *headers: tuple[str, str]) -> None:
-        self.transport.submit(Request(len(self.responses) + self.transport.in_flight, url, headers))
+    def submit(self, url: str, *headers: tuple[str, str], **options: Any) -> None:
+        self.transport.submit(Request(len(self.responses) + self.transport.in_flight, url, headers, **options))
 
     def wait(self, count: int) -> list[Response]:
         run_until(self.loop, lambda: len(self.responses) >= count)
         return self.responses
 
-    def get(self, url: str, *headers: tuple[str, str]) -> Response:
-        self.submit(url, *headers)
+    def get(self, url: str, *headers: tuple[str, str], **options: Any) -> Response:
+        self.submit(url, *headers, **options)
+        return self.wait(len(self.responses) + 1)[-1]
+
+    def resolve(self, url: str) -> Response:
+        self.transport.resolve(0, url)
         return self.wait(len(self.responses) + 1)[-1]
 
     def close(self) -> None:

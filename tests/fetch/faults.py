@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import gzip
+import random
 import socket
 import struct
 import threading
 import time
 import zlib
 from collections.abc import Callable
+from functools import lru_cache
 
 import brotli
 
 PAGE = b"<html><body>" + b"All is well. " * 500 + b"</body></html>"
-BOMB_BYTES = 50_000_000
+BOMB_BYTES = 1_000_000_000
 PATIENCE = 30.0  # seconds after which a resource gives up on its client
 
 Fault = Callable[["Visit"], None]
@@ -62,12 +64,12 @@ class Visit:
 class FaultServer:
     """`connections` and `requests` count what arrived."""
 
-    def __init__(self, host: str = "127.0.0.1") -> None:
+    def __init__(self, host: str = "127.0.0.1", port: int = 0) -> None:
         self.connections = 0
         self.requests: list[bytes] = []
         self.closing = False
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        self._listener = socket.create_server((host, 0), family=family, backlog=128)
+        self._listener = socket.create_server((host, port), family=family, backlog=128)
         self.port: int = self._listener.getsockname()[1]
         self.base = f"http://{f'[{host}]' if ':' in host else host}:{self.port}"
         self._sockets: set[socket.socket] = set()
@@ -146,13 +148,87 @@ def deflated_raw(visit: Visit) -> None:
 
 
 @fault
+def gzip_of_two_members(visit: Visit) -> None:
+    visit.answer(gzip.compress(PAGE[:1000]) + gzip.compress(PAGE[1000:]), b"Content-Encoding: gzip")
+
+
+@fault
+def gzip_and_more(visit: Visit) -> None:
+    visit.answer(gzip.compress(PAGE) + b"\r\n<!-- cached -->", b"Content-Encoding: gzip")
+
+
+@fault
+def encoded_twice(visit: Visit) -> None:
+    visit.answer(brotli.compress(gzip.compress(PAGE)), b"Content-Encoding: gzip, br")
+
+
+@fault
+def encoded_twice_in_two_lines(visit: Visit) -> None:
+    visit.answer(gzip.compress(zlib.compress(PAGE)), b"Content-Encoding: deflate", b"Content-Encoding: x-gzip")
+
+
+@fault
+def encoding_none(visit: Visit) -> None:
+    visit.answer(PAGE, b"Content-Encoding: none, identity")
+
+
+@lru_cache
+def deflate_bomb_stream(window_bits: int, content: bytes = b"\0") -> bytes:
+    """A megabyte of content ends in a full flush, so that its code can be repeated."""
+    megabyte = content * (1_000_000 // len(content))
+    packer = zlib.compressobj(9, wbits=window_bits)
+    start = packer.compress(megabyte) + packer.flush(zlib.Z_FULL_FLUSH)
+    block = packer.compress(megabyte) + packer.flush(zlib.Z_FULL_FLUSH)
+    return start + block * (BOMB_BYTES // len(megabyte))
+
+
+@lru_cache
+def brotli_bomb_stream() -> bytes:
+    packer = brotli.Compressor(quality=1)
+    return b"".join(packer.process(bytes(10_000_000)) for _ in range(BOMB_BYTES // 10_000_000)) + bytes(packer.finish())
+
+
+@fault
 def gzip_bomb(visit: Visit) -> None:
-    visit.answer(gzip.compress(bytes(BOMB_BYTES)), b"Content-Encoding: gzip")
+    visit.answer(deflate_bomb_stream(31), b"Content-Encoding: gzip")
+
+
+@fault
+def deflate_bomb(visit: Visit) -> None:
+    visit.answer(deflate_bomb_stream(15), b"Content-Encoding: deflate")
 
 
 @fault
 def brotli_bomb(visit: Visit) -> None:
-    visit.answer(brotli.compress(bytes(BOMB_BYTES), quality=1), b"Content-Encoding: br")
+    visit.answer(brotli_bomb_stream(), b"Content-Encoding: br")
+
+
+@fault
+def nested_bomb(visit: Visit) -> None:
+    visit.answer(gzip.compress(deflate_bomb_stream(31)), b"Content-Encoding: gzip, gzip")
+
+
+@fault
+def hollow_bomb(visit: Visit) -> None:
+    """The outer encoding makes a gigabyte of empty blocks for the inner one, which makes nothing of them."""
+    visit.answer(deflate_bomb_stream(31, b"\0\0\0\xff\xff"), b"Content-Encoding: deflate, gzip")
+
+
+@fault
+def gzip_endless_and_empty(visit: Visit) -> None:
+    visit.send(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Encoding: gzip\r\n\r\n")
+    visit.send(gzip.compress(b"")[:10])
+    while not visit.server.closing:
+        visit.send(b"\0\0\0\xff\xff" * 10_000)
+
+
+NOISE = random.Random(5).randbytes(40_000)  # compresses to about itself, so that a break can be placed
+LETTERS = bytes(byte & 15 for byte in NOISE)  # gets a Huffman code, which a break hits
+
+
+def damaged(packed: bytes) -> bytes:
+    middle = len(packed) // 2
+    return packed[:middle] + b"\xff" * 2000 + packed[middle + 2000 :]
 
 
 @fault
@@ -161,8 +237,63 @@ def gzip_truncated(visit: Visit) -> None:
 
 
 @fault
+def deflate_truncated(visit: Visit) -> None:
+    visit.answer(zlib.compress(NOISE)[:30_000], b"Content-Encoding: deflate")
+
+
+@fault
+def brotli_truncated(visit: Visit) -> None:
+    visit.answer(brotli.compress(NOISE)[:30_000], b"Content-Encoding: br")
+
+
+@fault
+def gzip_wrong_checksum(visit: Visit) -> None:
+    visit.answer(gzip.compress(NOISE)[:-8] + bytes(8), b"Content-Encoding: gzip")
+
+
+@fault
+def gzip_broken(visit: Visit) -> None:
+    visit.answer(damaged(gzip.compress(LETTERS)), b"Content-Encoding: gzip")
+
+
+@fault
+def brotli_broken(visit: Visit) -> None:
+    visit.answer(damaged(brotli.compress(LETTERS, quality=5, lgwin=10)), b"Content-Encoding: br")
+
+
+@fault
 def gzip_garbage(visit: Visit) -> None:
     visit.answer(b"this was never compressed" * 100, b"Content-Encoding: gzip")
+
+
+@fault
+def deflate_garbage(visit: Visit) -> None:
+    visit.answer(b"\xff" * 1000, b"Content-Encoding: deflate")
+
+
+@fault
+def brotli_garbage(visit: Visit) -> None:
+    visit.answer(b"\xff" * 1000, b"Content-Encoding: br")
+
+
+@fault
+def encoded_once_said_twice(visit: Visit) -> None:
+    visit.answer(gzip.compress(PAGE), b"Content-Encoding: gzip, gzip")
+
+
+@fault
+def six_encodings(visit: Visit) -> None:
+    visit.answer(PAGE, b"Content-Encoding: " + b", ".join([b"gzip"] * 6))
+
+
+@fault
+def encoded_redirect_garbage(visit: Visit) -> None:
+    visit.answer(b"moved", b"Content-Encoding: gzip", b"Location: /ok", status=b"302 Found")
+
+
+@fault
+def encoded_nothing(visit: Visit) -> None:
+    visit.answer(b"", b"Content-Encoding: gzip")
 
 
 @fault
@@ -178,6 +309,35 @@ def length_too_long(visit: Visit) -> None:
 @fault
 def length_too_short(visit: Visit) -> None:
     visit.answer(PAGE, length=100)
+
+
+@fault
+def length_too_short_and_a_forged_answer(visit: Visit) -> None:
+    """What is left over looks like the answer to the next request."""
+    visit.keep_alive = True
+    forged = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 6\r\n\r\nforged"
+    visit.answer(PAGE[:100] + forged * 3, length=100)
+
+
+@fault
+def length_negative(visit: Visit) -> None:
+    visit.answer(PAGE, length=-5)
+
+
+@fault
+def length_is_a_word(visit: Visit) -> None:
+    visit.send(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: many\r\n\r\n", PAGE)
+
+
+@fault
+def length_twice(visit: Visit) -> None:
+    visit.answer(PAGE, b"Content-Length: 7")
+
+
+@fault
+def length_beside_chunks(visit: Visit) -> None:
+    visit.send(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\n")
+    visit.send(b"5\r\nhello\r\n0\r\n\r\n")
 
 
 @fault

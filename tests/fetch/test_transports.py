@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import re
 import socket
-import ssl
-import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,8 +13,10 @@ import pytest
 from pycrawl.config import parse
 from pycrawl.fetch.transport import Response, TransportSettings, header
 from pycrawl.model import Outcome
+from pycrawl.urls import UrlRules, normalise
 from tests.fetch.conftest import QUICK, Client
-from tests.fetch.faults import PAGE, FaultServer, Visit
+from tests.fetch.faults import LETTERS, NOISE, PAGE, FaultServer
+from tests.fetch.tls import TlsServer
 
 MakeClient = Callable[..., Client]
 
@@ -26,6 +27,19 @@ def is_failure(response: Response, outcome: Outcome) -> bool:
     assert response.detail
     assert "\n" not in response.detail
     return (response.status, response.headers, response.body) == (0, [], b"")
+
+
+def reset_memory_peak() -> int:
+    """Bytes resident now."""
+    Path("/proc/self/clear_refs").write_text("5")
+    return memory_peak()
+
+
+def memory_peak() -> int:
+    """The most bytes resident since the last reset."""
+    found = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())
+    assert found is not None
+    return int(found[1]) * 1024
 
 
 def test_an_answer_is_reported_whole(client: Client, server: FaultServer) -> None:
@@ -72,6 +86,11 @@ def test_the_request_says_who_asks_and_what_it_takes(client: Client, server: Fau
         "brotli-coded",
         "deflated",
         "deflated-raw",
+        "gzip-of-two-members",
+        "gzip-and-more",
+        "encoded-twice",
+        "encoded-twice-in-two-lines",
+        "encoding-none",
         "chunked",
         "interim-answers",
         "http-1-0",
@@ -81,13 +100,23 @@ def test_the_request_says_who_asks_and_what_it_takes(client: Client, server: Fau
 def test_a_body_is_decoded(client: Client, server: FaultServer, resource: str) -> None:
     response = client.get(f"{server.base}/{resource}")
     assert (response.outcome, response.status, response.body) == (None, 200, PAGE)
+    assert not response.damaged
 
 
 @pytest.mark.parametrize(
     ("resource", "outcome"),
     [
         ("gzip-garbage", Outcome.BAD_ENCODING),
+        ("deflate-garbage", Outcome.BAD_ENCODING),
+        ("brotli-garbage", Outcome.BAD_ENCODING),
         ("encoding-unknown", Outcome.BAD_ENCODING),
+        ("encoded-once-said-twice", Outcome.BAD_ENCODING),
+        ("six-encodings", Outcome.BAD_ENCODING),
+        ("hollow-bomb", Outcome.BAD_ENCODING),
+        ("gzip-endless-and-empty", Outcome.BAD_ENCODING),
+        ("length-negative", Outcome.BAD_RESPONSE),
+        ("length-is-a-word", Outcome.BAD_RESPONSE),
+        ("length-twice", Outcome.BAD_RESPONSE),
         ("length-too-long", Outcome.CONNECTION_LOST),
         ("chunked-cut", Outcome.CONNECTION_LOST),
         ("chunked-garbage", Outcome.CONNECTION_LOST),
@@ -126,7 +155,7 @@ def test_the_whole_fetch_has_a_deadline(make_client: MakeClient, server: FaultSe
     assert 0.4 < response.ended - response.started < 2
 
 
-@pytest.mark.parametrize("resource", ["gzip-bomb", "brotli-bomb", "body-endless"])
+@pytest.mark.parametrize("resource", ["gzip-bomb", "deflate-bomb", "brotli-bomb", "nested-bomb", "body-endless"])
 def test_a_body_is_cut_at_the_limit(client: Client, server: FaultServer, resource: str) -> None:
     response = client.get(f"{server.base}/{resource}")
     assert (response.outcome, response.status, response.truncated) == (None, 200, True)
@@ -139,15 +168,78 @@ def test_a_body_of_the_limit_is_whole(make_client: MakeClient, server: FaultServ
     assert (response.body, response.truncated) == (PAGE, False)
 
 
-def test_a_gzip_stream_that_ends_early_counts_as_far_as_it_goes(client: Client, server: FaultServer) -> None:
-    response = client.get(f"{server.base}/gzip-truncated")
-    assert response.outcome is None
-    assert 0 < len(response.body) < len(PAGE)
-    assert PAGE.startswith(response.body)
+BOMBS = ["gzip-bomb", "deflate-bomb", "brotli-bomb", "nested-bomb", "hollow-bomb"]
+
+
+@pytest.mark.parametrize("resource", BOMBS)
+def test_a_bomb_of_a_gigabyte_takes_little_memory(make_client: MakeClient, server: FaultServer, resource: str) -> None:
+    client = make_client(max_body_bytes=10_000_000)
+    client.get(f"{server.base}/{resource}")  # the server has made its bomb
+    before = reset_memory_peak()
+    client.get(f"{server.base}/{resource}")
+    assert memory_peak() - before < 60_000_000
+
+
+@pytest.mark.parametrize(
+    ("resource", "whole", "least"),
+    [
+        ("gzip-truncated", PAGE, 4_000),
+        ("deflate-truncated", NOISE, 29_000),
+        ("brotli-truncated", NOISE, 29_000),
+        ("gzip-wrong-checksum", NOISE, len(NOISE)),
+        ("gzip-broken", LETTERS, 19_000),
+        ("brotli-broken", LETTERS, 19_000),
+    ],
+)
+def test_a_broken_encoding_counts_as_far_as_it_goes_and_is_marked(
+    client: Client, server: FaultServer, resource: str, whole: bytes, least: int
+) -> None:
+    response = client.get(f"{server.base}/{resource}")
+    assert (response.outcome, response.status, response.damaged, response.truncated) == (None, 200, True, False)
+    assert response.detail
+    assert len(response.body) >= least
+    assert response.body[:least] == whole[:least]
+
+
+def test_a_body_that_cannot_be_decoded_does_not_hide_a_redirect(client: Client, server: FaultServer) -> None:
+    response = client.get(f"{server.base}/encoded-redirect-garbage")
+    assert (response.outcome, response.status, response.body, response.damaged) == (None, 302, b"", True)
+    assert header(response, b"location") == b"/ok"
+
+
+def test_an_empty_body_needs_no_decoding(client: Client, server: FaultServer) -> None:
+    response = client.get(f"{server.base}/encoded-nothing")
+    assert (response.outcome, response.status, response.body, response.damaged) == (None, 200, b"", False)
 
 
 def test_a_length_too_short_cuts_the_body(client: Client, server: FaultServer) -> None:
     assert client.get(f"{server.base}/length-too-short").body == PAGE[:100]
+    assert client.get(f"{server.base}/length-beside-chunks").body == b"hello"
+
+
+def test_what_follows_a_body_answers_nothing(client: Client, server: FaultServer) -> None:
+    for _ in range(3):
+        assert client.get(f"{server.base}/length-too-short-and-a-forged-answer").body == PAGE[:100]
+        assert client.get(f"{server.base}/ok").body == PAGE
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://user:password@127.0.0.1:{}/ok",
+        "http://user@127.0.0.1:{}/ok",
+        "http://example.com\\@127.0.0.1:{}/ok",
+        "http://example.com%40127.0.0.1:{}/ok",
+        "http://[127.0.0.1]@127.0.0.1:{}/ok",
+    ],
+)
+def test_credentials_and_what_two_parsers_read_differently_never_go_out(
+    client: Client, server: FaultServer, url: str
+) -> None:
+    assert is_failure(client.get(url.format(server.port)), Outcome.INTERNAL_ERROR)
+    assert server.connections == 0
+    normal = normalise(url.format(server.port), UrlRules())
+    assert normal is None or "@" not in normal
 
 
 @pytest.mark.parametrize(
@@ -284,28 +376,9 @@ def test_settings_come_from_the_configuration() -> None:
 
 @pytest.fixture
 def tls_port(certificate: Path) -> Iterator[int]:
-    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    context.load_cert_chain(certificate / "cert.pem", certificate / "key.pem")
-    listener = socket.create_server(("127.0.0.1", 0))
-
-    def serve() -> None:
-        while True:
-            try:
-                plain, _ = listener.accept()
-            except OSError:
-                return
-            try:
-                with context.wrap_socket(plain, server_side=True) as sock:
-                    sock.recv(65_536)
-                    Visit(FaultServer.__new__(FaultServer), sock, b"").answer(PAGE)
-                    sock.unwrap()
-            except OSError:
-                continue
-
-    threading.Thread(target=serve, daemon=True).start()
-    yield listener.getsockname()[1]
-    listener.shutdown(socket.SHUT_RDWR)
-    listener.close()
+    server = TlsServer(certificate)
+    yield server.port
+    server.close()
 
 
 def test_tls_with_a_trusted_certificate(make_client: MakeClient, tls_port: int, certificate: Path) -> None:

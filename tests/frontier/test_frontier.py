@@ -146,13 +146,13 @@ def test_a_page_in_flight_does_not_park_its_host_for_good(opened: Open) -> None:
     state = opened(
         Config(politeness=PolitenessSection(connections_per_host=2), limits=LimitsSection(max_pages_per_host=1))
     )
-    add_page(state, numbered("a", 2))
+    add_page(state, numbered("192.0.2.1", 2))
     state.frontier.fill(False)
     queue, entry = lease(state)
     finish(state, queue, entry)  # robots.txt forbade it: no page was fetched
     state.frontier.release(queue, 0.0, queue.parked)
     assert not state.frontier.is_finished
-    assert drain(state) == ["http://a/1"]
+    assert drain(state) == ["http://192.0.2.1/1"]
 
 
 def test_a_failing_host_does_not_keep_this_run_or_the_next_one_from_ending(opened: Open) -> None:
