@@ -9,13 +9,17 @@ import xxhash
 
 from pycrawl import trecweb
 from pycrawl.config import Config
+from pycrawl.fetch.cookies import cookies_to_ask_again
 from pycrawl.fetch.transport import Response, header
-from pycrawl.model import NO_LINKS, FetchJob, FetchResult, Outcome, PackedLinks, StoredBody
-from pycrawl.parse.charset import is_binary
-from pycrawl.parse.html import parse_html
+from pycrawl.fingerprint import of_text
+from pycrawl.fingerprint.packed import pack
+from pycrawl.model import NO_LINKS, FetchJob, FetchResult, Kind, Outcome, PackedLinks, StoredBody, Traits
+from pycrawl.parse.charset import charset_of, decode, is_binary
+from pycrawl.parse.html import ParsedPage, parse_html
 from pycrawl.parse.links import LinkPacker
 from pycrawl.politeness import retry_after_seconds
 from pycrawl.robots import directives
+from pycrawl.traps import LinkMemory, band_keys, sample, section, shape
 from pycrawl.url_filter import UrlFilter
 from pycrawl.urls import UrlRules, normalise, url_hash
 
@@ -49,15 +53,19 @@ class AnswerReader:
         self._packer = LinkPacker(
             self._rules, url_filter, seed, config.limits.max_links_per_page, config.politeness.rel_nofollow
         )
+        self._wants_traits = config.traps.novelty or config.traps.soft_404
+        self._link_memory = LinkMemory(seed)
+        self._wants_prints = config.content.near_duplicates
+        self._main_content = config.content.main_content if self._wants_prints else ""
         self._pages = 0
-        self.stage_seconds = {"parse": 0.0, "links": 0.0, "record": 0.0}
+        self.stage_seconds = {"parse": 0.0, "links": 0.0, "traits": 0.0, "prints": 0.0, "record": 0.0}
 
     def read(self, job: FetchJob, response: Response) -> FetchResult:
         if response.outcome is not None:
             return result(job, response, response.outcome)
         status = response.status
         if 200 <= status < 300:
-            return self._page(job, response)
+            return self._probe(job, response) if job.kind is Kind.PROBE else self._page(job, response)
         if status == _NOT_MODIFIED and (job.validators.etag or job.validators.last_modified):
             return result(
                 job,
@@ -85,6 +93,10 @@ class AnswerReader:
         if target is None:
             return result(job, response, Outcome.BAD_REDIRECT, detail=f"not a URL we follow: {location}")
         if target == job.url:
+            # Once: a server that wants another cookie each time would be asked for ever.
+            cookies = "" if job.cookies else cookies_to_ask_again(response)
+            if cookies:
+                return result(job, response, Outcome.COOKIE_WANTED, cookies=cookies)
             return result(job, response, Outcome.BAD_REDIRECT, detail="redirects to itself")
         reason = self._filter.verdict(target, job.depth)
         if reason is not None:
@@ -101,24 +113,41 @@ class AnswerReader:
             "etag": text_header(response, b"etag")[:_LONGEST_VALIDATOR],
             "last_modified": text_header(response, b"last-modified")[:_LONGEST_VALIDATOR],
         }
-        if _is_html(content_type, response.body) and is_binary(response.body, content_type):
+        if is_html(content_type, response.body) and is_binary(response.body, content_type):
             return result(job, response, Outcome.UNWANTED_TYPE, detail=f"binary data served as {content_type}")
         digest = xxhash.xxh3_128_digest(response.body, self._seed)
         if digest == job.validators.digest:
             return result(job, response, Outcome.NOT_MODIFIED, **validators)
         links = NO_LINKS
         filtered: dict[str, int] = {}
+        traits = None
         wishes = self._header_wishes(response)
-        if _is_html(content_type, response.body):
-            links, filtered, wishes = self._links(job, response, content_type, wishes)
+        text = ""
+        if is_html(content_type, response.body):
+            links, filtered, wishes, traits, text = self._links(job, response, content_type, wishes)
+        elif self._wants_prints:
+            text = plain_text_of(response.body, content_type)
         if not wishes.isdisjoint(_NOINDEX):
-            return result(job, response, Outcome.NOINDEX, links=links, filtered=filtered, **validators)
+            return result(job, response, Outcome.NOINDEX, links=links, filtered=filtered, traits=traits, **validators)
         clock = self._clock()
         begun = clock()
-        body = self._stored(response, content_type, digest)
-        self.stage_seconds["record"] += (clock() - begun) * _SAMPLED
+        prints = packed_prints(text, self._seed)
+        printed = clock()
+        body = self._stored(response, content_type, digest, prints)
+        self.stage_seconds["prints"] += (printed - begun) * _SAMPLED
+        self.stage_seconds["record"] += (clock() - printed) * _SAMPLED
         self._pages += 1
-        return result(job, response, Outcome.FETCHED, body=body, links=links, filtered=filtered, **validators)
+        return result(
+            job, response, Outcome.FETCHED, body=body, links=links, filtered=filtered, traits=traits, **validators
+        )
+
+    def _probe(self, job: FetchJob, response: Response) -> FetchResult:
+        """What the host answers in place of a page that does not exist: only its text counts."""
+        content_type = text_header(response, b"content-type")
+        if response.aborted_by_type or not is_html(content_type, response.body):
+            return result(job, response, Outcome.FETCHED)
+        page = parse_html(response.body, content_type, self._agent, with_text=True)
+        return result(job, response, Outcome.FETCHED, traits=Traits("", "", sample(page.text, job.url).tobytes()))
 
     def _header_wishes(self, response: Response) -> frozenset[str]:
         """What the server asks of robots that keep and follow."""
@@ -129,23 +158,39 @@ class AnswerReader:
 
     def _links(
         self, job: FetchJob, response: Response, content_type: str, wishes: frozenset[str]
-    ) -> tuple[PackedLinks, dict[str, int], frozenset[str]]:
-        """The links, those turned away by reason, and all that header and page ask of robots."""
+    ) -> tuple[PackedLinks, dict[str, int], frozenset[str], Traits | None, str]:
+        """The links, those turned away by reason, all that header and page ask of robots, what the page is like, and
+        its main content."""
         clock = self._clock()
         begun = clock()
-        page = parse_html(response.body, content_type, self._agent)
+        page = parse_html(response.body, content_type, self._agent, self._wants_traits, self._main_content)
         parsed = clock()
         if self._obey_meta:
             wishes |= page.robots
         packed, filtered = self._packer.pack(page, job.url, job.depth, wishes.isdisjoint(_NOFOLLOW))
         self.stage_seconds["parse"] += (parsed - begun) * _SAMPLED
-        self.stage_seconds["links"] += (clock() - parsed) * _SAMPLED
-        return packed, filtered, wishes
+        packed_at = clock()
+        traits = self._traits(job, page, packed) if self._wants_traits else None
+        self.stage_seconds["links"] += (packed_at - parsed) * _SAMPLED
+        self.stage_seconds["traits"] += (clock() - packed_at) * _SAMPLED
+        return packed, filtered, wishes, traits, page.content
+
+    def _traits(self, job: FetchJob, page: ParsedPage, links: PackedLinks) -> Traits:
+        pairs = sample(page.text, job.url)
+        closure, backs = self._link_memory.look(job.url, links)
+        return Traits(
+            shape=shape(job.url),
+            section=section(job.url),
+            pairs=pairs.tobytes(),
+            bands=band_keys(pairs, job.host_id).tobytes(),
+            closure=closure,
+            backs=backs,
+        )
 
     def _clock(self) -> Callable[[], float]:
         return time.thread_time if self._pages % _SAMPLED == 0 else _stopped_clock
 
-    def _stored(self, response: Response, content_type: str, digest: bytes) -> StoredBody:
+    def _stored(self, response: Response, content_type: str, digest: bytes, prints: bytes) -> StoredBody:
         record, escapes = trecweb.encode(
             response.url,
             response.address,
@@ -164,6 +209,7 @@ class AnswerReader:
             content_type=content_type[:_LONGEST_DETAIL],
             escapes=escapes,
             truncated=response.truncated or response.damaged,
+            prints=prints,
         )
 
 
@@ -198,6 +244,19 @@ def result(job: FetchJob, response: Response, outcome: Outcome, detail: str = ""
     )
 
 
-def _is_html(content_type: str, body: bytes) -> bool:
+def plain_text_of(body: bytes, content_type: str) -> str:
+    """The text of what is not HTML; what is not served as text has none."""
+    return decode(body, charset_of(body, content_type).used) if content_type.lower().startswith("text/") else ""
+
+
+def packed_prints(text: str, seed: int) -> bytes:
+    """The fingerprints of a text; of one without words there are none."""
+    if not text:
+        return b""
+    prints = of_text(text, seed)
+    return pack(prints) if prints.words else b""
+
+
+def is_html(content_type: str, body: bytes) -> bool:
     media_type = content_type.partition(";")[0].strip().lower()
     return media_type in _HTML_TYPES or (not media_type and body.lstrip()[:1] == b"<")

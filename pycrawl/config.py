@@ -290,6 +290,34 @@ class ContentSection:
     """What is done with pages that bring nothing new."""
 
     store_duplicates: bool = _key(_switch, False, "Store a page again whose bytes are those of a stored one.")
+    main_content: str = _key(
+        _choice("auto", "dom", "slope", "off"),
+        "auto",
+        'How a page\'s main content is found, by which near-duplicates are judged: "dom" (what "auto" stands for), '
+        '"slope", or "off": all of its text counts.',
+    )
+    near_duplicates: bool = _key(_switch, True, "Find pages whose text is nearly that of a stored one.")
+    near_duplicate_threshold: float = _key(
+        _number(0.5, 1), 0.9, "How much of the text two pages must share (Jaccard coefficient of 4-word shingles)."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class TrapsSection:
+    """What keeps sites without end from eating the crawl. `pycrawl stats` and `pycrawl why` show what was judged."""
+
+    novelty: bool = _key(
+        _switch, True, "Stop asking for a kind of page (host, path, parameters) whose pages bring nothing new."
+    )
+    soft_404: bool = _key(
+        _switch, True, "Ask each host for a page that cannot exist; pages like its answer are not kept."
+    )
+    exempt_hosts: tuple[str, ...] = _key(_texts, (), "Hosts that are never judged; forms as in scope.allow_hosts.")
+    max_path_segments: int = _key(_integer(0, 10_000), 30, "URLs with longer paths are turned away; 0: no limit.")
+    max_repeated_segments: int = _key(
+        _integer(0, 10_000), 3, "URLs in whose path a segment stands more often are turned away; 0: no limit."
+    )
+    max_query_parameters: int = _key(_integer(0, 10_000), 15, "URLs with more parameters are turned away; 0: no limit.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,6 +351,7 @@ class Config:
     limits: LimitsSection = field(default_factory=LimitsSection)
     security: SecuritySection = field(default_factory=SecuritySection)
     content: ContentSection = field(default_factory=ContentSection)
+    traps: TrapsSection = field(default_factory=TrapsSection)
     recrawl: RecrawlSection = field(default_factory=RecrawlSection)
     store: StoreSection = field(default_factory=StoreSection)
 

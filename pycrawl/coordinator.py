@@ -11,13 +11,24 @@ import time
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pycrawl.errors import StoppedByLimit
 from pycrawl.fetch_log import FetchLine, FetchLog
 from pycrawl.frontier.back import BackQueue, Entry, SentRules
 from pycrawl.interrupts import Interrupts
-from pycrawl.model import CONDUCT, NO_VALIDATORS, FetchJob, FetchResult, Jobs, Kind, Outcome, RobotsFile, Validators
+from pycrawl.model import (
+    CONDUCT,
+    NO_LINKS,
+    NO_VALIDATORS,
+    FetchJob,
+    FetchResult,
+    Jobs,
+    Kind,
+    Outcome,
+    RobotsFile,
+    Validators,
+)
 from pycrawl.politeness import PolitenessRules, gap, is_parked, may_ignore_robots, parking
 from pycrawl.pool import Death, FetcherPool
 from pycrawl.progress import Ended, Progress, RunCounts, RunLimits
@@ -37,6 +48,9 @@ _LONGEST_WAIT = 0.25  # seconds
 _STRIKES = 2  # fetchers that one URL may take down
 _SUSPECT_SECONDS = 0.2  # until a suspect is tried again when another one is in flight at its fetcher
 _RATE_SECONDS = 10.0
+# A host that may be a maze gets more time between its first pages: its newest URLs are to be there when it is its turn.
+_MAZE_SECONDS = 0.5
+_MAZE_PAGES = 32
 _LOOK_UP_SECONDS = 60.0  # between two look-ups of a host's name
 
 log = logging.getLogger(__name__)
@@ -51,6 +65,7 @@ class Lease:
     kind: Kind
     fetcher: int
     due: float  # when the host might be hit
+    url: str  # that is asked for: that of the entry, of its host's robots.txt, or one that cannot exist
 
 
 class Coordinator:
@@ -202,12 +217,43 @@ class Coordinator:
                 self._frontier.put_back(queue, entry)
                 self._frontier.release(queue, now + _SUSPECT_SECONDS)
                 continue
+            if self._is_passed_over(queue, entry):
+                continue
             job = self._job(queue, entry, now)
-            self._leases[entry.url_id] = Lease(queue, entry, job.kind, fetcher, queue.due)
+            self._leases[entry.url_id] = Lease(queue, entry, job.kind, fetcher, queue.due, job.url)
             self._open[fetcher] += 1
             self._pages_open += job.kind is Kind.PAGE
             jobs.append(job)
         return jobs
+
+    def _is_passed_over(self, queue: BackQueue, entry: Entry) -> bool:
+        """Is the URL one of a kind that brings nothing new: turned away for good, or behind the others for now?"""
+        patterns = self._workspace.patterns
+        host = queue.host
+        if not entry.depth or not patterns.watches(host):
+            return False  # a seed is wanted, whatever it is like
+        if entry.revisit and not self._was_turned_away(entry.url_id):
+            return False
+        trap = patterns.trap(host, entry.url)
+        if trap:
+            self._turn_away(queue, entry, trap)
+            return True
+        if not queue.is_empty and patterns.lets_others_first(host, entry.url):
+            self._frontier.retry(queue, entry)
+            self._frontier.release(queue, 0.0, queue.parked)
+            return True
+        return False
+
+    def _was_turned_away(self, url_id: int) -> bool:
+        visit = visit_of(self._workspace.database, url_id)
+        return visit is not None and visit.outcome == Outcome.TRAP
+
+    def _turn_away(self, queue: BackQueue, entry: Entry, trap: str) -> None:
+        now = time.monotonic()
+        result = FetchResult(entry.url_id, queue.host.id, Kind.PAGE, Outcome.TRAP, now, now, self.now(), detail=trap)
+        self._workspace.group.counts["filtered:trap"] += 1
+        self._finish(Lease(queue, entry, Kind.PAGE, queue.fetcher, queue.due, entry.url), result)
+        self._frontier.release(queue, 0.0, queue.parked)
 
     def _admit_suspect(self, fetcher: int, entry: Entry) -> bool:
         """One suspect at a time, so that the next death of its fetcher proves something."""
@@ -223,6 +269,9 @@ class Coordinator:
                 if robots is None or robots.expires_at <= now:
                     return self._robots_job(queue, entry, site, now)
                 queue.robots_sent[site] = SentRules.of(robots)
+        probe = self._workspace.patterns.probe(queue.host, entry.url)
+        if probe:
+            return FetchJob(entry.url_id, probe, queue.host.id, Kind.PROBE, address=queue.host.address, robots=robots)
         return FetchJob(
             url_id=entry.url_id,
             url=entry.url,
@@ -230,6 +279,7 @@ class Coordinator:
             depth=entry.depth,
             hops=entry.hops,
             address=queue.host.address,
+            cookies=entry.cookies,
             look_up=self._is_look_up_due(queue, now),
             validators=self._validators(entry.url_id) if entry.revisit else NO_VALIDATORS,
             robots=robots,
@@ -276,6 +326,9 @@ class Coordinator:
         if result.outcome is Outcome.ADDRESS_MOVED:
             host.address = result.address
             self._frontier.put_back(lease.queue, lease.entry)
+        elif result.outcome is Outcome.COOKIE_WANTED:
+            lease.entry.cookies = result.cookies
+            self._frontier.put_back(lease.queue, lease.entry)
         elif result.outcome is Outcome.ROBOTS_UNKNOWN:
             lease.queue.robots_sent.pop(site, None)
             self._frontier.put_back(lease.queue, lease.entry)
@@ -289,8 +342,10 @@ class Coordinator:
             # As if it were not there, until it is asked for again.
             ttl = self._config.politeness.robots_ttl
             self._on_robots(lease, RobotsFile(404, b"", result.fetched_at, self.now() + ttl), 0.0)
+        elif result.kind is Kind.PROBE:
+            self._on_probe(lease, result)
         else:
-            self._settle(lease, result)
+            self._settle(lease, self._judged(lease, result))
         self._release(lease.queue, result)
 
     def _log(self, lease: Lease, result: FetchResult) -> None:
@@ -305,8 +360,8 @@ class Coordinator:
                 address=result.address,
                 status=result.status,
                 outcome=result.outcome,
-                robots=rules.digest if rules is not None and result.kind is Kind.PAGE else "",
-                url=lease.entry.url,
+                robots=rules.digest if rules is not None and result.kind is not Kind.ROBOTS else "",
+                url=lease.url,
             )
             self._fetch_log.write(line)
 
@@ -331,6 +386,8 @@ class Coordinator:
         if conduct.slows_host and is_parked(host.failures):
             self._frontier.release(queue, ended + parking(host.failures), True)
             return
+        if queue.newest_first and host.pages <= _MAZE_PAGES:
+            ended += _MAZE_SECONDS
         pause = gap(self._rules, host.crawl_delay, result.ended - result.started, host.failures, result.retry_after)
         self._frontier.release(queue, ended + pause)
 
@@ -342,6 +399,28 @@ class Coordinator:
         self._workspace.group.robots[origin(lease.entry.url)] = file
         lease.queue.host.crawl_delay = crawl_delay
         self._frontier.put_back(lease.queue, lease.entry)
+
+    def _on_probe(self, lease: Lease, result: FetchResult) -> None:
+        """Whatever came of it, it is not asked for again."""
+        pairs = result.traits.pairs if result.traits is not None else b""
+        self._workspace.patterns.take_in_probe(lease.queue.host, lease.url, pairs)
+        self._frontier.put_back(lease.queue, lease.entry)
+
+    def _judged(self, lease: Lease, result: FetchResult) -> FetchResult:
+        """Does the page bring anything new? One that says what the host says of missing pages is not kept."""
+        patterns = self._workspace.patterns
+        entry, host, traits = lease.entry, lease.queue.host, result.traits
+        if entry.revisit:
+            return result
+        if result.outcome is Outcome.REDIRECT:
+            known = self._workspace.is_known(result.location_hash)
+            patterns.take_in_redirect(host, entry.url, result.location, known)
+        elif traits is not None:
+            if patterns.is_soft_404(host, entry.url, traits):
+                result = replace(result, outcome=Outcome.SOFT_404, body=None, links=NO_LINKS)
+                self._workspace.group.counts["soft_404"] += 1
+            lease.queue.newest_first = patterns.take_in_page(host, entry.url, entry.depth, traits, result.links)
+        return result
 
     def _settle(self, lease: Lease, result: FetchResult) -> None:
         """Is the URL done with, or does it wait for another try?"""
@@ -371,11 +450,13 @@ class Coordinator:
         workspace = self._workspace
         entry = lease.entry
         document_id = 0
+        is_copy = False
         digest = result.body.digest if result.body else b""
         if result.body is not None:
             document = workspace.store(entry.url_id, entry.url, result.fetched_at, result.body)
             document_id = document.id
-            if document.duplicate_of:
+            is_copy = document.duplicate_of != 0
+            if is_copy:
                 self._counts.duplicates += 1
             else:
                 self._counts.stored += 1
@@ -386,7 +467,8 @@ class Coordinator:
             workspace.discovered.add_redirect(
                 entry.url_id, entry.depth, entry.hops + 1, result.location, result.location_hash
             )
-        workspace.discovered.add_links(entry.url_id, entry.depth + 1, result.links)
+        if not is_copy:  # those of the original were followed
+            workspace.discovered.add_links(entry.url_id, entry.depth + 1, result.links)
         visit = Visit(
             entry.url_id, result.outcome, result.status, result.fetched_at, entry.tries, result.detail,
             result.etag, result.last_modified, digest, document_id,
@@ -400,6 +482,9 @@ class Coordinator:
         total = self._workspace.group.counts
         counts.bytes += result.wire_bytes
         total["bytes_fetched"] += result.wire_bytes
+        if result.kind is Kind.PROBE:
+            total["probes"] += 1
+            return
         if CONDUCT[result.outcome].is_error:
             counts.errors[result.outcome] = counts.errors.get(result.outcome, 0) + 1
             total[f"error:{result.outcome}"] += 1

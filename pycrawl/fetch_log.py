@@ -19,7 +19,7 @@ class FetchLine(NamedTuple):
     due: float
     started: float
     ended: float
-    kind: str  # "page" or "robots"
+    kind: str  # "page", "robots" or "probe"
     host: str
     address: str
     status: int

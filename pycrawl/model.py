@@ -33,6 +33,7 @@ class Kind(IntEnum):
 
     PAGE = 0
     ROBOTS = 1
+    PROBE = 2  # a URL that cannot exist: how does the host answer what it does not have?
 
 
 class Via(IntEnum):
@@ -41,6 +42,14 @@ class Via(IntEnum):
     SEED = 0
     LINK = 1
     REDIRECT = 2
+
+
+class Closure(IntEnum):
+    """Whether a page leads anywhere but deeper into its own kind: all its links are new, and stay …"""
+
+    OPEN = 0  # … or not
+    HOST = 1  # on its host
+    SECTION = 2  # in its section of it
 
 
 class Outcome(StrEnum):
@@ -52,9 +61,12 @@ class Outcome(StrEnum):
     CLIENT_ERROR = "http-4xx"
     SERVER_ERROR = "http-5xx"
     TOO_BUSY = "too-busy"  # 429, 503
+    COOKIE_WANTED = "cookie-wanted"  # redirects to itself and sets a cookie: asked for again with it
     ODD_STATUS = "http-other"  # 1xx, 304 unasked for, 3xx without Location, 600 and up
     NOINDEX = "noindex"  # 2xx; page or server asks not to keep it: its links are followed, it is not stored
     UNWANTED_TYPE = "unwanted-type"  # 2xx, of a content type outside the scope; its body was not read
+    SOFT_404 = "soft-404"  # 2xx, but what the host says of pages that it does not have: not stored, not followed
+    TRAP = "trap"  # its kind of page brought nothing new for long: not asked for
     ROBOTS_DENIED = "robots-denied"
     ROBOTS_UNREACHABLE = "robots-unreachable"  # robots.txt gave 5xx or no answer: nothing may be fetched
     ROBOTS_UNKNOWN = "robots-unknown"  # the fetcher lacks the host's rules: send the job again with them
@@ -101,10 +113,13 @@ CONDUCT: dict[Outcome, Conduct] = {
     Outcome.REDIRECT: _FINE,
     Outcome.NOINDEX: _FINE,
     Outcome.UNWANTED_TYPE: _FINE,
+    Outcome.SOFT_404: _FINE,
+    Outcome.TRAP: _NOT_ASKED,
     Outcome.ROBOTS_DENIED: _NOT_ASKED,
     Outcome.CLIENT_ERROR: _FINAL,
     Outcome.SERVER_ERROR: _AGAIN,
     Outcome.TOO_BUSY: _AGAIN_SLOWER,
+    Outcome.COOKIE_WANTED: _FINE,
     Outcome.ODD_STATUS: _FINAL,
     Outcome.ROBOTS_UNREACHABLE: _HOST_FAULT,
     Outcome.ROBOTS_UNKNOWN: _NOT_ASKED,
@@ -163,6 +178,7 @@ class FetchJob:
     depth: int = 0
     hops: int = 0  # redirects that led to this URL
     address: str = ""  # to be dialled, as the host's gate is kept by it; empty: not known yet
+    cookies: str = ""  # the Cookie header that an earlier answer of this very URL asked for
     look_up: bool = False  # the host's name has not been looked up for a while: is it still that address?
     validators: Validators = NO_VALIDATORS
     robots: RobotsFile | None = None  # sent with a host's first page job to a fetcher
@@ -197,6 +213,20 @@ class StoredBody:
     content_type: str
     escapes: bytes = b""  # how to restore the bytes that TREC Web cannot hold; empty if the body stands unchanged
     truncated: bool = False
+    prints: bytes = b""  # fingerprints of its text, packed; empty if there are no words
+
+
+@_packs_quickly
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """What tells whether a page brings anything new (`traps.py`)."""
+
+    shape: str  # of its URL
+    section: str
+    pairs: bytes = b""  # a sample of its text, as little-endian uint64
+    bands: bytes = b""  # what copies of it have in common, likewise
+    closure: Closure = Closure.OPEN
+    backs: int = 0  # links to pages that were met before, beside the navigation and the way here
 
 
 @_packs_quickly
@@ -220,12 +250,14 @@ class FetchResult:
     etag: str = ""
     last_modified: str = ""
     hops: int = 0  # of a robots job: redirects followed so far
+    cookies: str = ""  # to ask again with
     location: str = ""  # normalised target of a redirect
     location_hash: int = 0
     body: StoredBody | None = None
     links: PackedLinks = NO_LINKS
     filtered: dict[str, int] = field(default_factory=dict)  # reason → links of this page turned away
     robots: RobotsFile | None = None
+    traits: Traits | None = None  # of pages and probes with text
 
 
 @_packs_quickly

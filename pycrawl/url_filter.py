@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import sys
+from collections import Counter
 from collections.abc import Iterable
 from enum import StrEnum
 
@@ -36,6 +38,10 @@ class Reason(StrEnum):
     HOST_LIMIT = "host-limit"
     TOO_MANY_LINKS = "too-many-links"
     NOFOLLOW = "nofollow"
+    TOO_MANY_SEGMENTS = "too-many-segments"
+    REPEATED_SEGMENTS = "repeated-segments"
+    TOO_MANY_PARAMETERS = "too-many-parameters"
+    TRAP = "trap"  # judged by what its kind of page brought (`traps.py`), when its turn had come
 
 
 class HostList:
@@ -139,6 +145,31 @@ class PrefixList:
         return url.startswith(self._urls) or (bool(self._paths) and url.startswith(self._paths, url.index("/", 8)))
 
 
+class SprawlLimits:
+    """Limits on paths and queries that grow. URLs within `few_slashes` and `few_ampersands` need no closer look."""
+
+    _ALWAYS = 3  # slashes: two behind the scheme, one before the path
+
+    __slots__ = ("_parameters", "_repeated", "_segments", "few_ampersands", "few_slashes")
+
+    def __init__(self, config: Config) -> None:
+        self._segments = config.traps.max_path_segments or sys.maxsize
+        self._repeated = config.traps.max_repeated_segments or sys.maxsize
+        self._parameters = config.traps.max_query_parameters or sys.maxsize
+        self.few_slashes = min(self._segments, self._repeated) + self._ALWAYS - 1
+        self.few_ampersands = self._parameters - 1
+
+    def verdict(self, url: str) -> Reason | None:
+        path, _, query = url.partition("?")
+        segments = path.split("/")[self._ALWAYS :]
+        if len(segments) > self._segments:
+            return Reason.TOO_MANY_SEGMENTS
+        spare = len(segments) - len(set(segments))
+        if spare >= self._repeated and max(Counter(segments).values()) > self._repeated:
+            return Reason.REPEATED_SEGMENTS
+        return Reason.TOO_MANY_PARAMETERS if query.count("&") >= self._parameters else None
+
+
 class UrlFilter:
     """The scope of a crawl: `verdict` on normalised URLs, and `wants_type` on Content-Types."""
 
@@ -146,6 +177,7 @@ class UrlFilter:
         scope = config.scope
         self._max_length = config.limits.max_url_length
         self._max_depth = config.crawl.max_depth
+        self._sprawl = SprawlLimits(config)
         self._only_start = "" if len(set(scope.schemes)) == 2 else f"{scope.schemes[0]}://"
         self._allow_hosts = HostList("scope.allow_hosts", scope.allow_hosts)
         self._deny_hosts = HostList("scope.deny_hosts", scope.deny_hosts)
@@ -172,6 +204,10 @@ class UrlFilter:
         """As `verdict`, at any depth."""
         if len(url) > self._max_length:
             return Reason.TOO_LONG
+        if url.count("/") > self._sprawl.few_slashes or url.count("&") > self._sprawl.few_ampersands:
+            reason = self._sprawl.verdict(url)
+            if reason is not None:
+                return reason
         return None if self._takes_all else self._listed(url)
 
     def _listed(self, url: str) -> Reason | None:

@@ -42,6 +42,7 @@ def verify(directory: CrawlDirectory, on_record: OnProgress) -> Iterator[Check]:
         yield _database_whole(database)
         yield _records_match(directory, database, on_record)
         yield _nothing_stored_twice(database)
+        yield _near_duplicates_are_stored(database)
         yield _urls_have_one_place(database)
         yield _hashes_match(database)
         yield _counters_match(database)
@@ -110,6 +111,31 @@ def _nothing_stored_twice(database: Database) -> Check:
     return Check("no document is stored twice", count, tuple(f"stored twice: {url}" for (url,) in rows))
 
 
+_NEAR = {
+    "the fingerprints of document {} are of a page that is not stored": (
+        "SELECT document_id FROM page_prints WHERE NOT EXISTS"
+        " (SELECT 1 FROM documents WHERE id = document_id AND duplicate_of = 0) LIMIT ?"
+    ),
+    "document {} was joined to none that is older and has fingerprints": (
+        "SELECT document_id FROM near WHERE near_id >= document_id OR NOT EXISTS"
+        " (SELECT 1 FROM page_prints WHERE page_prints.document_id = near_id) LIMIT ?"
+    ),
+    "document {} was joined without fingerprints": (
+        "SELECT document_id FROM near WHERE NOT EXISTS"
+        " (SELECT 1 FROM page_prints WHERE page_prints.document_id = near.document_id) LIMIT ?"
+    ),
+}
+
+
+def _near_duplicates_are_stored(database: Database) -> Check:
+    """Fingerprints and joins were committed with their documents."""
+    faults: list[str] = []
+    for fault, sql in _NEAR.items():
+        faults += [fault.format(document_id) for (document_id,) in database.query(sql, (_MOST_FAULTS,))]
+    (count,) = database.query("SELECT count(*) FROM page_prints").fetchone()
+    return Check("near-duplicates are joined to stored pages", count, tuple(faults))
+
+
 _PLACES = {
     "lost (neither visited nor waiting)": (
         "SELECT url FROM urls WHERE NOT EXISTS (SELECT 1 FROM visits WHERE url_id = urls.id AND requeued = 0)"
@@ -155,6 +181,7 @@ _COUNTED = {
     "back": "SELECT count(*) FROM back",
     "pages_stored": "SELECT count(*) FROM documents WHERE duplicate_of = 0",
     "duplicates_exact": "SELECT count(*) FROM documents WHERE duplicate_of != 0",
+    "duplicates_near": "SELECT count(*) FROM near",
     "bytes_stored": "SELECT coalesce(sum(length), 0) FROM files",
     **{f"front:{number}": f"SELECT count(*) FROM front WHERE priority = {number}" for number in range(1, 9)},
 }

@@ -76,7 +76,7 @@ class Worker:
                 self._start(job)
 
     def _start(self, job: FetchJob) -> None:
-        if job.kind is Kind.PAGE and self._config.politeness.obey_robots:
+        if job.kind is not Kind.ROBOTS and self._config.politeness.obey_robots:
             refusal = self._refusal(job)
             if refusal is not None:
                 self._done.append(_unfetched(job, refusal))
@@ -94,7 +94,14 @@ class Worker:
             headers.append(("If-None-Match", job.validators.etag))
         if job.validators.last_modified:
             headers.append(("If-Modified-Since", job.validators.last_modified))
-        request = Request(job.url_id, job.url, tuple(headers), any_type=job.kind is Kind.ROBOTS, address=job.address)
+        request = Request(
+            key=job.url_id,
+            url=job.url,
+            headers=tuple(headers),
+            any_type=job.kind is Kind.ROBOTS,
+            address=job.address,
+            cookies=job.cookies,
+        )
         self._transport.submit(request)
 
     def _on_address(self, job: FetchJob, response: Response) -> None:

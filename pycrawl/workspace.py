@@ -7,12 +7,15 @@ back to what was committed.
 
 from __future__ import annotations
 
+import logging
 import random
 import time
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from types import TracebackType
+
+import numpy as np
 
 from pycrawl.config import Config
 from pycrawl.directory import CrawlDirectory
@@ -27,17 +30,24 @@ from pycrawl.state.counters import Counters
 from pycrawl.state.database import Database
 from pycrawl.state.documents import Document, Visit
 from pycrawl.state.hosts import Hosts
+from pycrawl.state.mirrors import Mirrors
+from pycrawl.state.near_join import Join
+from pycrawl.state.near_seen import NearSeen
+from pycrawl.state.patterns import Patterns
 from pycrawl.state.url_seen import UrlSeen
 from pycrawl.store.compound import CompoundFile, CompoundWriter, PendingSync
 from pycrawl.store.recovery import recover
 from pycrawl.url_filter import Reason, UrlFilter
 from pycrawl.urls import UrlRules, from_user, normalise_behind, origin, url_hash
 
+log = logging.getLogger(__name__)
+
 _MOST_EXAMPLES = 5
 _SCHEME_LENGTH = 8  # of "https://"; an authority is longer than the one character that "http://" is shorter
 _LONGEST_EXAMPLE = 100  # characters
 _COPY_SECONDS = 30.0  # between two copies of what URL-seen has in memory only
 _UNSAVED_URLS = 1_000_000  # that a start can sort in a moment
+_URLS_PER_DOCUMENT = 10  # known, of which a start takes in as many in the same time
 _SAVED_AT_END = 10_000  # as many new URLs make it worth to write the sorted arrays at the end
 
 
@@ -71,6 +81,7 @@ class Group:
     finished: list[tuple[BackQueue, Entry]] = field(default_factory=list)
     robots: dict[str, RobotsFile] = field(default_factory=dict)
     counts: Counter[str] = field(default_factory=Counter)
+    joins: list[Join] = field(default_factory=list)  # near-duplicates among its documents, known when it is closed
 
 
 class Workspace:
@@ -87,9 +98,13 @@ class Workspace:
             self.hosts = Hosts(self.database)
             self.seen = UrlSeen(self.database, self.seed)
             self.content_seen = ContentSeen(self.database)
+            self.near_seen = NearSeen(self.database, config.content.near_duplicate_threshold)
+            self.mirrors = Mirrors(self.database)
+            self.patterns = Patterns(self.database, config)
             self.frontier = Frontier(
                 self.database, self.hosts, self.counters, self.seen, config, chance or random.Random()
             )
+            self.frontier.lower(self.mirrors.originals)
             files = [CompoundFile(*row) for row in documents.files(self.database)]
             self._next_document = documents.next_document_id(self.database)
         self.recovery = recover(directory.docs, files)
@@ -128,6 +143,8 @@ class Workspace:
                 duplicate_of=0,
             )
             self.content_seen.add(body.digest, document.id)
+            if body.prints:
+                self.near_seen.add(document.id, body.prints)
             self.group.counts["pages_stored"] += 1
             self.group.counts["bytes_stored"] += location.length
         self._next_document += 1
@@ -171,6 +188,10 @@ class Workspace:
         return [self.group] if self._closed is None else [self.group, self._closed[0]]
 
     # URLs
+
+    def is_known(self, hash_of_url: int) -> bool:
+        """Was the URL met before? What was discovered since the last sieving does not count."""
+        return bool(self.seen.look(np.array([hash_of_url], np.uint64)).ids[0])
 
     def sieve(self, now: float) -> int:
         """Send what was discovered to the frontier; the number of new URLs."""
@@ -227,6 +248,8 @@ class Workspace:
         # The links of a page must not be committed after the page: it would not be fetched again to find them.
         self.sieve(now)
         pending = self._writer.begin_sync()
+        self.group.joins = self.near_seen.close_group()
+        self.group.counts["duplicates_near"] += len(self.group.joins)
         self._closed = (self.group, pending)
         self.group = Group()
         self.content_seen.close_group()
@@ -243,6 +266,9 @@ class Workspace:
                 self.database, [(file.file_id, file.name, file.length, file.records) for file in pending.files]
             )
             self.content_seen.flush()
+            self.near_seen.flush()
+            self._find_mirrors(group)
+            self.patterns.flush()
             for queue, entry in group.finished:
                 self.frontier.finish(queue, entry)
             for site, file in group.robots.items():
@@ -256,10 +282,25 @@ class Workspace:
             self.database.commit()
         self._closed = None
 
+    def _find_mirrors(self, group: Group) -> None:
+        """In the group's transaction, after its documents."""
+        copies = [(one.id, one.duplicate_of) for one in group.documents if one.duplicate_of]
+        copies += [(join.document_id, join.near_id) for join in group.joins]
+        for mirror in self.mirrors.count(copies, lambda host_id: self.hosts.get(host_id).pages):
+            self.frontier.lower([mirror.host_id])
+            log.info(
+                "%s is a mirror of %s: %d of %d pages",
+                self.hosts.get(mirror.host_id).key,
+                self.hosts.get(mirror.original_id).key,
+                mirror.shared,
+                mirror.pages,
+            )
+
     def _copy_seen(self, least: int) -> None:
         """What URL-seen has in memory only, to disk: in-link counts, and the sorted arrays if it is worth it."""
         self.seen.flush_inlinks()
         self.seen.save_sorted(least)
+        self.near_seen.save_sorted(least // _URLS_PER_DOCUMENT)
         self._copied_at = time.monotonic()
 
     def commit_last(self, now: float) -> None:

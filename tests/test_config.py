@@ -97,6 +97,12 @@ BAD = [
     ("[crawl]\ntransport = 'http'", "crawl.transport: expected one of 'curl', 'urllib3', found 'http'"),
     ("[crawl]\ntransport = []", "crawl.transport: expected one of"),
     ("[crawl]\nnameservers = '9.9.9.9'", "crawl.nameservers: expected a list of strings"),
+    ("[crawl]\nproxy = 'https://p:1'", 'crawl.proxy: expected "", "none", "http://HOST:PORT", "socks5://'),
+    ("[crawl]\nproxy = 'proxy:3128'", "crawl.proxy: expected"),
+    ("[crawl]\ncookies = 1", "crawl.cookies: expected true or false, found 1"),
+    ("[security]\nallow_networks = '10.0.0.0/8'", "security.allow_networks: expected a list of strings"),
+    ("[security]\nallow_networks = ['10.1.2.3/16']", "security.allow_networks: expected networks such as"),
+    ("[security]\nallow_networks = ['inside']", "security.allow_networks: expected networks such as"),
     ("[scope]\nallow_hosts = ['a', 1]", "scope.allow_hosts: expected a list of strings"),
     ("[scope]\ndeny_patterns = ['(']", "scope.deny_patterns: '(' is not a regular expression: missing )"),
     ("[scope]\nallow_patterns = ['a{99999999999}']", "scope.allow_patterns: 'a{99999999999}' is not a regular"),
@@ -127,6 +133,17 @@ def test_errors_name_the_file_and_the_key(text: str, message: str, tmp_path: Pat
     with pytest.raises(ConfigError) as raised:
         load(path)
     assert str(raised.value).startswith(f"{path}: {message}")
+
+
+def test_the_password_of_a_proxy_is_not_said() -> None:
+    with pytest.raises(ConfigError, match=r"found 'ftp://…@proxy'") as raised:
+        parse("[crawl]\nproxy = 'ftp://user:secret@proxy'")
+    assert "secret" not in str(raised.value)
+
+
+@pytest.mark.parametrize("proxy", ["", "none", "http://proxy:3128", "socks5://a:b@[::1]:1080/", "socks5h://tor"])
+def test_proxies(proxy: str) -> None:
+    assert parse(f"[crawl]\nproxy = '{proxy}'").crawl.proxy == proxy
 
 
 def test_a_file_that_is_missing_or_unreadable(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ JOB = model.FetchJob(
     robots=model.RobotsFile(200, b"", 1.0, 2.0),
 )
 BODY = model.StoredBody(b"record", 10, 9, b"d" * 16, "text/html", b"\x01", True)
+TRAITS = model.Traits("/0", "/…", b"12345678", b"12345678", model.Closure.SECTION, 1)
 RESULT = model.FetchResult(
     url_id=1,
     host_id=2,
@@ -33,11 +34,13 @@ RESULT = model.FetchResult(
     links=model.PackedLinks(b"12345678", b"http://b/", 1),
     filtered={"external": 2},
     robots=model.RobotsFile(404, b"", 1.0, 2.0),
+    traits=TRAITS,
 )
 VALUES = [
     JOB,
     BODY,
     RESULT,
+    TRAITS,
     CONDUCT[Outcome.TIMEOUT],
     model.NO_LINKS,
     model.NO_VALIDATORS,
@@ -65,7 +68,7 @@ def test_values_are_frozen_and_slotted(value: object) -> None:
         setattr(value, name, None)
 
 
-@pytest.mark.parametrize("kind", [Kind, model.Via, Outcome])
+@pytest.mark.parametrize("kind", [Kind, model.Via, model.Closure, Outcome])
 def test_members_survive_a_pipe_as_themselves(kind: type[enum.Enum]) -> None:
     for member in kind:
         assert pickle.loads(pickle.dumps(member)) is member

@@ -14,7 +14,7 @@ import click
 from pycrawl import __version__
 from pycrawl.errors import PycrawlError
 
-COMMANDS = ("init", "add", "crawl", "stats", "get", "why", "audit", "verify", "demo")
+COMMANDS = ("init", "add", "crawl", "stats", "get", "why", "dups", "audit", "verify", "demo")
 INTERRUPTED = 130
 
 

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from pycrawl.state.meta import Run
 
 _MOST_HOSTS = 50
+_MOST_TRAPS = 20
+_MOST_MIRRORS = 5
 _TOTALS = (
     "pages_fetched",
     "pages_stored",
@@ -23,6 +25,7 @@ _TOTALS = (
     "robots_denied",
     "duplicates_exact",
     "duplicates_near",
+    "soft_404",
     "not_modified",
 )
 
@@ -31,25 +34,50 @@ def collect(database: Database) -> dict[str, Any]:
     """What `stats --json` prints: all from one commit."""
     from pycrawl.state import meta
     from pycrawl.state.counters import family, totals
+    from pycrawl.state.mirrors import mirrors
 
     with database.explained(), database.snapshot():
         known = totals(database)
         run = meta.last_run(database)
         (hosts,) = database.query("SELECT count(*) FROM hosts").fetchone()
         created = meta.created_at(database)
+        traps = _traps(database)
+        found_mirrors = mirrors(database)
     front = family(known, "front")
     return {
         **{name: known.get(name, 0) for name in _TOTALS},
         "urls_known": known.get("urls", 0),
         "urls_queued": sum(front.values()) + known.get("back", 0),
         "hosts_known": hosts,
+        "mirrors": [
+            {"host": host, "original": original, "copies": copies, "pages": pages}
+            for host, original, copies, pages in found_mirrors
+        ],
         "errors": family(known, "error"),
         "filtered": family(known, "filtered"),
+        "traps": traps,
         "status": family(known, "status"),
         "pages_per_second": _rate(run),
         "started_at": created,
         "last_crawl": _run_as_json(run),
     }
+
+
+def _traps(database: Database) -> list[dict[str, Any]]:
+    """The kinds of pages that brought least."""
+    from pycrawl.state.patterns import worst_patterns
+
+    return [
+        {
+            "host": host,
+            "pattern": name,
+            "pages": pattern.pages,
+            "yield": round(pattern.value, 3),
+            "openness": round(pattern.openness, 3),
+            "stopped": pattern.stopped,
+        }
+        for host, name, pattern in worst_patterns(database, _MOST_TRAPS)
+    ]
 
 
 def _rate(run: Run | None) -> float:
@@ -131,12 +159,15 @@ def _lines(facts: dict[str, Any]) -> list[str]:
     lines = [
         f"pages       {facts['pages_fetched']:,} fetched, {facts['pages_stored']:,} stored,"
         f" {facts['duplicates_exact']:,} exact copies, {facts['not_modified']:,} not modified",
+        f"            {facts['duplicates_near']:,} of the stored are near-duplicates (`pycrawl dups --all`)",
         f"bytes       {size(facts['bytes_fetched'])} fetched, {size(facts['bytes_stored'])} stored",
         f"URLs        {facts['urls_known']:,} known on {facts['hosts_known']:,} hosts, {facts['urls_queued']:,} queued",
+        f"mirrors     {_mirrors(facts['mirrors'])}",
         f"robots.txt  {facts['robots_denied']:,} URLs denied",
         f"status      {_family(facts['status'])}",
         f"errors      {_family(facts['errors'])}",
         f"turned away {_family(facts['filtered'])}",
+        *_trap_lines(facts),
         f"started     {moment(facts['started_at'])}",
     ]
     if run is None:
@@ -155,6 +186,24 @@ def _lines(facts: dict[str, Any]) -> list[str]:
     lines += [
         f"  {visit['url']}  {visit['outcome']} {visit['status'] or ''} {visit['detail']}"
         for visit in facts.get("failed", ())
+    ]
+    return lines
+
+
+def _mirrors(mirrors: list[dict[str, Any]]) -> str:
+    shown = [f"{one['host']} of {one['original']}" for one in mirrors[:_MOST_MIRRORS]]
+    if len(mirrors) > _MOST_MIRRORS:
+        shown.append(f"{len(mirrors) - _MOST_MIRRORS:,} more")
+    return ", ".join(shown) or "none"
+
+
+def _trap_lines(facts: dict[str, Any]) -> list[str]:
+    lines = [f"soft 404    {facts['soft_404']:,} pages"] if facts["soft_404"] else []
+    stopped = [trap for trap in facts["traps"] if trap["stopped"]]
+    lines += [
+        f"trap        {trap['host']}{trap['pattern']}  {trap['pages']:,} pages, yield {trap['yield']:.2f},"
+        f" {1 - trap['openness']:.0%} lead only deeper"
+        for trap in stopped
     ]
     return lines
 

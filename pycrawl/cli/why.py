@@ -49,6 +49,7 @@ def collect(database: Database, config: Config, url: str) -> dict[str, Any]:
     from pycrawl.state import meta
     from pycrawl.state.documents import visit_of
     from pycrawl.state.hosts import find_host
+    from pycrawl.state.mirrors import original_of
     from pycrawl.state.url_seen import find_url, inlinks_of
     from pycrawl.state.urls_table import discovery_chain, place_in_queue
     from pycrawl.url_filter import UrlFilter
@@ -63,6 +64,7 @@ def collect(database: Database, config: Config, url: str) -> dict[str, Any]:
         "known": bool(url_id),
         "scope": UrlFilter(config).verdict(url, chain[0].depth if chain else 0) or "wanted",
         "robots": _robots(database, config, url),
+        "patterns": _patterns(database, host.id, url) if host else [],
         "found": [{"url": step.url, "via": step.via, "depth": step.depth, "found_at": step.found_at} for step in chain],
         "inlinks": inlinks_of(database, url_id) if url_id else 0,
         "queue": place_in_queue(database, url_id) if url_id else None,
@@ -78,7 +80,45 @@ def collect(database: Database, config: Config, url: str) -> dict[str, Any]:
             "detail": visit.detail,
             "document": visit.document_id or None,
         },
+        "copy": _copy(database, visit.document_id) if visit and visit.document_id else None,
+        "mirror_of": original_of(database, host.id) if host else None,
     }
+
+
+def _copy(database: Database, document_id: int) -> dict[str, Any] | None:
+    """What the document is a copy of, exact or near; None: of nothing older."""
+    from pycrawl.state.documents import document, url_and_time
+    from pycrawl.state.near_seen import nearness_of
+
+    original_id = document(database, document_id).duplicate_of
+    if original_id:
+        url, _ = url_and_time(database, original_id)
+        return {"kind": "exact", "of": url, "resemblance": 1.0, "representative": url}
+    near = nearness_of(database, document_id)
+    if near is None:
+        return None
+    return {
+        "kind": "near",
+        "of": url_and_time(database, near.near_id)[0],
+        "resemblance": near.resemblance,
+        "representative": url_and_time(database, near.representative_id)[0],
+    }
+
+
+def _patterns(database: Database, host_id: int, url: str) -> list[dict[str, Any]]:
+    """What the kinds of pages that the URL belongs to have brought so far, as far as it was little."""
+    from pycrawl.state.patterns import kinds_of
+
+    return [
+        {
+            "pattern": name,
+            "pages": pattern.pages,
+            "yield": round(pattern.value, 3),
+            "openness": round(pattern.openness, 3),
+            "stopped": pattern.stopped,
+        }
+        for name, pattern in kinds_of(database, host_id, url).items()
+    ]
 
 
 def _robots(database: Database, config: Config, url: str) -> dict[str, Any] | None:
@@ -112,6 +152,11 @@ def _lines(facts: dict[str, Any]) -> list[str]:
     wanted = facts["scope"] == "wanted"
     lines.append("  scope: wanted" if wanted else f"  scope: turned away ({facts['scope']})")
     lines += _robots_lines(facts["robots"])
+    lines += [
+        f"  pages like {one['pattern']}: {one['pages']:,}, yield {one['yield']:.2f},"
+        f" {1 - one['openness']:.0%} lead only deeper{': a trap' if one['stopped'] else ''}"
+        for one in facts["patterns"]
+    ]
     visit = facts["visit"]
     if visit:
         detail = f": {visit['detail']}" if visit["detail"] else ""
@@ -121,12 +166,26 @@ def _lines(facts: dict[str, Any]) -> list[str]:
         )
         if visit["document"]:
             lines.append("  stored: `pycrawl get` gives it")
+    lines += _copy_lines(facts["copy"])
+    if facts["mirror_of"]:
+        lines.append(f"  its host is a mirror of {facts['mirror_of']}: new URLs of it wait behind others")
     if facts["queue"]:
         rests = (facts["host_ready_at"] or 0.0) > time.time()
         when = f"from {moment(facts['host_ready_at'])} on" if rests else "now"
         lines.append(f"  waits in {facts['queue']}; its host may be hit {when}")
         if facts["host_failures"]:
             lines.append(f"  its host has failed {facts['host_failures']} times in a row")
+    return lines
+
+
+def _copy_lines(copy: dict[str, Any] | None) -> list[str]:
+    if copy is None:
+        return []
+    if copy["kind"] == "exact":
+        return [f"  an exact copy of {copy['of']}: not stored again, its links not followed again"]
+    lines = [f"  a near-duplicate of {copy['of']} (resemblance {copy['resemblance']:.3f})"]
+    if copy["representative"] != copy["of"]:
+        lines.append(f"    in the cluster of {copy['representative']}")
     return lines
 
 

@@ -15,7 +15,7 @@ from pycrawl.fetch.decoding import Body
 from pycrawl.fetch.dns import Answer, Resolver, without_dns
 from pycrawl.fetch.loop import Loop
 from pycrawl.fetch.origins import Origin, origin_of
-from pycrawl.fetch.proxies import Proxy
+from pycrawl.fetch.proxies import NO_PROXIES, Proxy
 from pycrawl.fetch.transport import Head, Request, Response, TransportSettings, WantsType, all_values, type_gate
 from pycrawl.model import Outcome
 
@@ -96,6 +96,7 @@ class ResolvingTransport(ABC):
         self._keeps_body = type_gate(wants_type)
         self._on_done = on_done
         self._resolver = resolver or Resolver(loop, settings.nameservers, settings.connect_timeout)
+        self._proxies = settings.proxies
         self._guard = Guard(settings.allow_private, settings.allow_networks)
         self._jar = CookieJar() if settings.cookies else None
         self._closed = False
@@ -129,7 +130,7 @@ class ResolvingTransport(ABC):
             return
         if self._jar is not None and not request.cookies:
             request = replace(request, cookies=self._jar.header(request.url, time.time()))
-        proxy = self._settings.proxies.for_origin(origin)
+        proxy = self._proxies.for_origin(origin) if self._proxies is not NO_PROXIES else None
         errand = _Errand(request, started, origin, proxy, go)
         if request.address and (proxy is None or proxy.takes_addresses):
             self._check(errand, 0.0, (request.address,))

@@ -9,6 +9,7 @@ lines and body; when fewer handles run than were added, `_turn` builds the respo
 from __future__ import annotations
 
 import time
+from collections import defaultdict
 from functools import lru_cache
 from itertools import chain
 from resource import RLIMIT_NOFILE, getrlimit
@@ -76,7 +77,7 @@ class CurlTransport(ResolvingTransport):
         resolver: Resolver | None = None,
     ) -> None:
         super().__init__(loop, settings, wants_type, on_done, resolver)
-        self._idle: dict[Way, list[Slot]] = {}
+        self._idle: defaultdict[Way, list[Slot]] = defaultdict(list)
         self._active: dict[pycurl.Curl, Slot] = {}
         self._targets_active: dict[Target, int] = {}  # how many of `_active` go there
         # The encodings stand here and not in an option of libcurl, which would then decode without marking damage.
@@ -105,8 +106,8 @@ class CurlTransport(ResolvingTransport):
             self._timer.cancel()
 
     def _start(self, request: Request, started: float, spent: float, route: Route) -> None:
-        way = Way(bool(route.pinned), route.proxy)
-        idle = self._idle.setdefault(way, [])
+        way = (bool(route.pinned), route.proxy)
+        idle = self._idle[way]
         slot = idle.pop() if idle else self._new_slot(way)
         slot.request = request
         slot.route = route
@@ -127,8 +128,8 @@ class CurlTransport(ResolvingTransport):
             self._fail_soon(request, started, Outcome.INTERNAL_ERROR, f"libcurl refuses the request: {error}")
         else:
             self._active[curl] = slot
-            if slot.resolved is not None:
-                self._targets_active[slot.resolved] = self._targets_active.get(slot.resolved, 0) + 1
+            assert slot.resolved is not None
+            self._targets_active[slot.resolved] = self._targets_active.get(slot.resolved, 0) + 1
 
     def _set_addresses(self, slot: Slot, route: Route) -> None:
         """Say what to dial: a pinned address is part of what connections are told apart by, a list is not."""
@@ -136,7 +137,9 @@ class CurlTransport(ResolvingTransport):
             slot.curl.setopt(pycurl.CONNECT_TO, [f"::{_bracketed(route.pinned)}:"])
         if route.proxy is not None:
             self._resolve(slot, (route.proxy.host, route.proxy.port), route.proxy_addresses)
-        elif not route.pinned:
+        elif route.pinned:
+            self._resolve(slot, (route.pinned, route.origin.port), ())  # libcurl puts it into its cache itself
+        else:
             self._resolve(slot, (route.origin.host, route.origin.port), route.addresses)
 
     def _resolve(self, slot: Slot, target: Target, addresses: tuple[str, ...]) -> None:
@@ -147,11 +150,10 @@ class CurlTransport(ResolvingTransport):
         """
         last = slot.resolved
         slot.resolved = target
-        entry = _resolve_entry(target, addresses)
+        entries = [_resolve_entry(target, addresses)] if addresses else []
         if last is not None and last != target and last not in self._targets_active:
-            slot.curl.setopt(pycurl.RESOLVE, [f"-{last[0]}:{last[1]}", entry])
-        else:
-            slot.curl.setopt(pycurl.RESOLVE, [entry])
+            entries.insert(0, f"-{_bracketed(last[0])}:{last[1]}")
+        slot.curl.setopt(pycurl.RESOLVE, entries)
 
     def _set_timeouts(self, slot: Slot, spent: float) -> None:
         """What the name look-up took is taken off."""
@@ -186,8 +188,9 @@ class CurlTransport(ResolvingTransport):
             curl.setopt(option, value)
         if not self._guard.allows_all:
             curl.setopt(pycurl.OPENSOCKETFUNCTION, slot.open_guarded_socket)
-        if way.proxy is not None:
-            _set_proxy(curl, way.proxy)
+        proxy = way[1]
+        if proxy is not None:
+            _set_proxy(curl, proxy)
         return slot
 
     def _on_socket(self, what: int, fd: int, multi: object, data: object) -> None:
@@ -263,10 +266,10 @@ class CurlTransport(ResolvingTransport):
 
     def _end(self, curl: pycurl.Curl, code: int, message: str) -> None:
         slot = self._active.pop(curl)
-        if slot.resolved is not None:
-            others = self._targets_active.pop(slot.resolved) - 1
-            if others:
-                self._targets_active[slot.resolved] = others
+        assert slot.resolved is not None
+        others = self._targets_active.pop(slot.resolved) - 1
+        if others:
+            self._targets_active[slot.resolved] = others
         self._multi.remove_handle(curl)
         response = slot.response(code, message)
         slot.rest()

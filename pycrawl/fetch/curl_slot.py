@@ -6,7 +6,7 @@ import os
 import socket
 from collections.abc import Callable
 from enum import Enum, auto
-from typing import Any, NamedTuple
+from typing import Any
 
 import pycurl
 
@@ -50,11 +50,9 @@ _PROXY_FAILURES = {pycurl.E_COULDNT_CONNECT, pycurl.E_RECV_ERROR, pycurl.E_GOT_N
 Target = tuple[str, int]  # host and port, as libcurl's DNS cache has them
 
 
-class Way(NamedTuple):
-    """What a handle is set to for good: the options of one way to a server disturb the next."""
-
-    is_pinned: bool
-    proxy: Proxy | None
+# Is the address pinned, and through which proxy: a handle is set to that for good, as options for one would disturb
+# the other.
+Way = tuple[bool, Proxy | None]
 
 
 class _Lent:

@@ -111,8 +111,9 @@ class _Brotli:
             piece = self._inflater.process(data, output_buffer_limit=PIECE_BYTES)
             while piece:
                 yield piece
-                if self._inflater.can_accept_more_data():
+                if self._inflater.is_finished():
                     return
+                # All input may have gone in and much output still be inside, whatever can_accept_more_data() says.
                 piece = self._inflater.process(b"", output_buffer_limit=PIECE_BYTES)
         except brotli.error as error:
             raise EncodingError(str(error)) from error

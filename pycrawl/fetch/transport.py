@@ -141,14 +141,16 @@ def header(response: Response, name: bytes) -> bytes | None:
 
 
 def find_header(headers: Headers, name: bytes) -> bytes | None:
+    length = len(name)  # looked at first: most names differ in it already
     for key, value in headers:
-        if key.lower() == name:
+        if len(key) == length and key.lower() == name:
             return value
     return None
 
 
 def all_values(headers: Headers, name: bytes) -> list[bytes]:
-    return [value for key, value in headers if key.lower() == name]
+    length = len(name)
+    return [value for key, value in headers if len(key) == length and key.lower() == name]
 
 
 def own_headers(request: Request) -> list[tuple[str, str]]:
@@ -186,7 +188,7 @@ class Head:
                 self.status_line = b""
             elif line[:1] in _BLANKS and self.headers:  # obsolete line folding (RFC 9112, 5.2)
                 name, value = self.headers[-1]
-                self.headers[-1] = (name, value + b" " + line.strip())
+                self.headers[-1] = (name, (value + b" " + line.strip()).strip())
 
     def _open(self, line: bytes) -> None:
         self.status_line = line.rstrip()

@@ -17,6 +17,7 @@ from pycrawl.state.hosts import Host
 
 _HEAD = 64  # entries of one queue in memory
 _MOST_UNWRITTEN = 50_000
+_NOWHERE = -(1 << 62)  # before all places in a queue
 
 
 @dataclass(slots=True)
@@ -30,6 +31,7 @@ class Entry:
     revisit: int
     tries: int = 0  # attempts that are over
     seq: int = 0  # its place in the queue; set when it is appended
+    cookies: str = ""  # to be sent with it, as its own redirect to itself asks for
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,8 @@ class BackQueue:
     fetcher: int
     entries: deque[Entry] = field(default_factory=deque)
     more: bool = False
-    read_to: int = 0  # the last place that was read into `entries`
+    read_to: int = _NOWHERE  # the last place that was read into `entries`
+    newest_first: bool = False  # what is pulled for it goes to its head
     in_flight: int = 0
     scheduled: bool = False  # it stands in its fetcher's heap, or waits at its gate
     gate: Gate | None = None  # that it passed last; none while the host's address is not known
@@ -85,6 +88,7 @@ class BackTable:
         known = totals(database)
         self._length = known.get("back", 0)
         self._next_seq = 1 + known.get("back_seq", 0)
+        self._head_seq = known.get("back_head_seq", 0)  # places at the head of a queue count down from 0
         self._unwritten: dict[int, tuple[int, int, int, int, int]] = {}  # by seq
         self._finished: list[tuple[int, int]] = []
 
@@ -104,6 +108,18 @@ class BackTable:
         self._count(1)
         if len(self._unwritten) > _MOST_UNWRITTEN:
             self.flush()
+
+    def push(self, queue: BackQueue, entry: Entry) -> None:
+        """Put a URL at the head of its queue."""
+        if queue.more and not queue.entries:
+            self.read(queue)  # so that rows at the head are never read again
+        self._head_seq -= 1
+        self._counters.add("back_head_seq", -1)
+        entry.seq = self._head_seq
+        self._unwritten[entry.seq] = (queue.host.id, entry.seq, entry.url_id, entry.tries, entry.revisit)
+        queue.entries.appendleft(entry)
+        queue.read_to = max(queue.read_to, entry.seq)
+        self._count(1)
 
     def remove(self, queue: BackQueue, entry: Entry) -> None:
         if self._unwritten.pop(entry.seq, None) is None:

@@ -10,7 +10,7 @@ import heapq
 import itertools
 import random
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,7 +20,7 @@ from pycrawl.frontier.back import BackQueue, BackTable, Entry, Gate, hosts_with_
 from pycrawl.frontier.discovered import Discovered
 from pycrawl.frontier.front import FrontQueues
 from pycrawl.frontier.gates import Gates
-from pycrawl.frontier.priority import priority, steps_up
+from pycrawl.frontier.priority import lowered, priority, steps_up
 from pycrawl.politeness import is_parked
 from pycrawl.state.counters import Counters
 from pycrawl.state.database import Database
@@ -74,6 +74,7 @@ class Frontier:
         self._in_flight = 0
         self._wanted_queues = 1
         self._opened_at = _NEVER
+        self._lowered: set[int] = set()  # hosts
         self._connections = config.politeness.connections_per_host
         self._gates = Gates(self._connections)
         self._follow_external = config.scope.follow_external
@@ -129,11 +130,19 @@ class Frontier:
         counts = looked.counts[places].tolist()
         self._front.add(
             [
-                (priority(row[2], count), url_id, row[1], 0)
+                (self._priority(row[1], row[2], count), url_id, row[1], 0)
                 for url_id, count, row in zip(ids.tolist(), counts, rows, strict=True)
             ]
         )
         self._counters.add("urls", len(rows))
+
+    def lower(self, host_ids: Iterable[int]) -> None:
+        """From now on, let new URLs of these hosts wait behind those of others. In-links do not raise them."""
+        self._lowered.update(host_ids)
+
+    def _priority(self, host_id: int, depth: int, inlinks: int) -> int:
+        level = priority(depth, inlinks)
+        return lowered(level) if host_id in self._lowered else level
 
     def _count_inlinks(self, looked: Looked) -> None:
         known = np.flatnonzero(looked.ids)
@@ -195,7 +204,10 @@ class Frontier:
             self._seen.leave_front(waiting.url_id)
             queue = self._queues.get(waiting.host_id) or self._make_queue(waiting.host_id)
             entry = Entry(waiting.url_id, waiting.url, waiting.depth, waiting.hops, waiting.revisit)
-            self._back.append(queue, entry)
+            if queue.newest_first:
+                self._back.push(queue, entry)
+            else:
+                self._back.append(queue, entry)
             self._schedule(queue)
 
     def _make_queue(self, host_id: int) -> BackQueue:

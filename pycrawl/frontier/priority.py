@@ -1,6 +1,6 @@
 """The prioritiser: an integer from 1 to F for each URL, F first.
 
-Near the seeds comes before far away, and a URL that many pages link to rises.
+Near the seeds comes before far away, and a URL that many pages link to rises. The URLs of mirrors stand lower.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 FRONT_QUEUES = 8
 _DEPTHS = (1, 2, 3, 4, 6, 9, 16)  # from each of these depths on, one step lower
 _INLINKS = (4, 16, 64)  # from each of these numbers on, one step higher
+_STEPS_DOWN = 4
 
 
 _STEPS_UP = np.array([bisect.bisect_right(_INLINKS, number) for number in range(256)], np.uint8)
@@ -25,6 +26,11 @@ _PRIORITIES = [
 
 def priority(depth: int, inlinks: int) -> int:
     return _PRIORITIES[min(depth, _DEPTHS[-1])][min(inlinks, _INLINKS[-1])]
+
+
+def lowered(priority: int) -> int:
+    """For a URL of a host that brings little new."""
+    return max(1, priority - _STEPS_DOWN)
 
 
 def steps_up(before: NDArray[np.uint8], after: NDArray[np.uint8]) -> NDArray[np.bool_]:

@@ -130,6 +130,23 @@ def documents_in_order(database: Database) -> Iterator[Document]:
     return (Document(*row) for row in rows)
 
 
+def copies(database: Database) -> Iterator[tuple[int, int]]:
+    """(document, the one whose record it shares), of all that have none of their own."""
+    return iter(database.query("SELECT id, duplicate_of FROM documents WHERE duplicate_of != 0 ORDER BY id"))
+
+
+def url_and_time(database: Database, document_id: int) -> tuple[str, float]:
+    """Whose document it is, and of when."""
+    url, fetched_at = database.query(
+        "SELECT url, fetched_at FROM documents JOIN urls ON urls.id = url_id WHERE documents.id = ?", (document_id,)
+    ).fetchone()
+    return url, fetched_at
+
+
+def count_documents(database: Database) -> int:
+    return int(database.query("SELECT count(*) FROM documents").fetchone()[0])
+
+
 def save_files(database: Database, files: Iterable[tuple[int, str, int, int]]) -> None:
     database.write_many("INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?)", files)
 

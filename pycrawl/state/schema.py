@@ -83,6 +83,43 @@ CREATE INDEX documents_by_url ON documents (url_hash, fetched_at);
 -- The fingerprint table: the digest of every stored body → the document that holds it.
 CREATE TABLE fingerprints (digest BLOB PRIMARY KEY, document_id INTEGER NOT NULL) WITHOUT ROWID;
 
+-- The fingerprints of the text of every document with a record of its own and with words (`fingerprint/packed.py`).
+CREATE TABLE page_prints (document_id INTEGER PRIMARY KEY, prints BLOB NOT NULL);
+
+-- Near-duplicates: each points to an older document; who stands at the end of the way represents the cluster. Filled by
+-- every group commit. A representative is not here, so there are as many rows as documents that are not needed.
+CREATE TABLE near (document_id INTEGER PRIMARY KEY, near_id INTEGER NOT NULL, resemblance REAL NOT NULL);
+
+-- A copy of the index of near-duplicates as it stands in memory, of all documents up to `newest_id`. Written now and
+-- then, and at the end; what is newer comes from `page_prints`. All rows are of one writing.
+CREATE TABLE near_sorted (
+    partition INTEGER PRIMARY KEY, newest_id INTEGER NOT NULL, bands INTEGER NOT NULL, rows INTEGER NOT NULL,
+    entries BLOB NOT NULL
+);
+
+-- How many pages of a host are copies, exact or near, of pages of another; and the hosts that count as mirrors by that.
+CREATE TABLE host_copies (
+    host_id INTEGER NOT NULL, original_id INTEGER NOT NULL, pages INTEGER NOT NULL, PRIMARY KEY (host_id, original_id)
+) WITHOUT ROWID;
+CREATE TABLE mirrors (
+    host_id INTEGER PRIMARY KEY, original_id INTEGER NOT NULL, shared INTEGER NOT NULL, pages INTEGER NOT NULL
+);
+
+-- Kinds of pages that brought little new: a host's URLs of one shape, of one section, and all of them ("…"). Filled and
+-- changed by every group commit; kinds with a good yield are not here, as nothing has to be remembered of them.
+CREATE TABLE patterns (
+    host_id INTEGER NOT NULL, pattern TEXT NOT NULL, pages INTEGER NOT NULL, novel INTEGER NOT NULL,
+    yield REAL NOT NULL, openness REAL NOT NULL, least_depth INTEGER NOT NULL, most_depth INTEGER NOT NULL,
+    dead_ends REAL NOT NULL, found INTEGER NOT NULL, chances INTEGER NOT NULL, backs INTEGER NOT NULL,
+    stopped INTEGER NOT NULL, PRIMARY KEY (host_id, pattern)
+) WITHOUT ROWID;
+
+-- What a host answered to a URL that cannot exist, by directory: a sample of the text (`traps.py`) if it was a 2xx
+-- answer, else nothing. Filled once for each.
+CREATE TABLE probes (
+    host_id INTEGER NOT NULL, directory TEXT NOT NULL, pairs BLOB NOT NULL, PRIMARY KEY (host_id, directory)
+) WITHOUT ROWID;
+
 -- The compound files: bytes and records that count. What a file has beyond `length` was never committed.
 CREATE TABLE files (id INTEGER PRIMARY KEY, name TEXT NOT NULL, length INTEGER NOT NULL, records INTEGER NOT NULL);
 """

@@ -59,6 +59,7 @@ class Site:
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+            wbufsize = -1  # headers and body in one packet: the client would wait 40 ms to acknowledge the first
 
             def do_GET(self) -> None:
                 site.asked.append(self.path)

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pycrawl.parse.charset import Charset, Source
 from pycrawl.parse.html import ParsedPage, parse_html
 
 
@@ -45,7 +46,7 @@ def test_what_else_is_read() -> None:
         base_href="/base/",
         robots=frozenset(),
         title="A title & more",
-        encoding="utf-8",
+        charset=Charset("utf-8", "utf-8", Source.HEADER),
     )
 
 

@@ -1,0 +1,199 @@
+"""`pycrawl dups`: search and discovery of near-duplicates."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pycrawl.cli.common import crawl_directory, directory_option, json_option, open_for_reading, plural
+from pycrawl.errors import PycrawlError, UsageError
+
+if TYPE_CHECKING:
+    from pycrawl.config import Config
+    from pycrawl.directory import CrawlDirectory
+    from pycrawl.dups import Cluster, Discovery, Found, OnProgress, Searcher
+    from pycrawl.state.database import Database
+    from pycrawl.state.documents import Document
+
+STANDARD_INPUT = "-"
+_MOST_MEMBERS = 10  # of one cluster, that people are shown
+
+
+@click.command("dups")
+@directory_option
+@json_option
+@click.argument("document", metavar="[URL|FILE|-]", required=False)
+@click.option("--all", "find_all", is_flag=True, help="All clusters of the collection.")
+@click.option(
+    "--threshold",
+    type=click.FloatRange(0.5, 1.0),
+    help="How much of their text documents must share; by default content.near_duplicate_threshold.",
+)
+def command(path: Path, as_json: bool, document: str | None, find_all: bool, threshold: float | None) -> None:
+    """Find near-duplicates: of one document, named by its URL, a file or standard input; or, with --all, of all.
+
+    Documents are compared by the words of their main content, four in a row at a time. For one document, the list shows
+    how alike the others are by the estimate that the crawl goes by, and truly. The estimate may be off by 0.04, so
+    whatever reaches the threshold by that is listed.
+
+    \b
+      pycrawl dups https://example.com/
+      pycrawl dups draft.html --threshold 0.7
+      pycrawl dups --all --json
+    """
+    if find_all == (document is not None):
+        raise UsageError("expected a URL, a file, - or --all, one of them")
+    directory = crawl_directory(path)
+    config = directory.config()
+    database = open_for_reading(directory)
+    least = threshold if threshold is not None else config.content.near_duplicate_threshold
+    with database.explained(), database.snapshot():
+        if document is None:
+            _discover(database, least, as_json)
+        else:
+            _search(directory, config, database, document, least, as_json)
+
+
+# One document
+
+
+def _search(
+    directory: CrawlDirectory, config: Config, database: Database, named: str, threshold: float, as_json: bool
+) -> None:
+    from pycrawl.dups import Searcher
+    from pycrawl.store.reader import RecordReader
+
+    with RecordReader(directory.docs) as reader:
+        searcher = Searcher(database, reader, threshold, config.content.main_content)
+        name, text, document_id = _asked(named, config, database, searcher)
+        found = searcher.find(text, document_id)
+    if as_json:
+        click.echo(
+            json.dumps({"document": name, "threshold": threshold, "found": [_found(one) for one in found]}, indent=2)
+        )
+        return
+    if not found:
+        click.echo(f"{name}: nothing in the collection resembles it")
+        return
+    click.echo("  true  estimate")
+    for one in found:
+        true = f"{one.true:.3f}" if one.true is not None else "    …"
+        same = f"  (same bytes as document {one.copy_of})" if one.copy_of else ""
+        click.echo(f" {true}     {one.estimate:.3f}  {one.url}{same}")
+
+
+def _asked(named: str, config: Config, database: Database, searcher: Searcher) -> tuple[str, str, int]:
+    """What to call it, its text, and its id if it is in the collection."""
+    from pycrawl.dups import text_of
+
+    is_url = "://" in named
+    if named == STANDARD_INPUT or (not is_url and Path(named).is_file()):
+        name = "standard input" if named == STANDARD_INPUT else named
+        body = sys.stdin.buffer.read() if named == STANDARD_INPUT else Path(named).read_bytes()
+        content_type = "text/html" if body.lstrip()[:1] == b"<" else "text/plain"
+        return name, text_of(body, content_type, config.content.main_content), 0
+    name, document = _stored(named, config, database)
+    return name, searcher.text(document), document.id
+
+
+def _stored(named: str, config: Config, database: Database) -> tuple[str, Document]:
+    from pycrawl.state import meta
+    from pycrawl.state.documents import newest_document
+    from pycrawl.urls import UrlRules, from_user, url_hash
+
+    url = from_user(named, UrlRules.of(config))
+    if url is None:
+        raise UsageError(f"{named}: neither a file nor an http or https URL")
+    document = newest_document(database, url_hash(url, meta.hash_seed(database)))
+    if document is None:
+        raise PycrawlError(f"{url}: no document. `pycrawl why` tells what is known of it.")
+    return url, document
+
+
+def _found(one: Found) -> dict[str, Any]:
+    return {
+        "url": one.url,
+        "document": one.document_id,
+        "fetched_at": one.fetched_at,
+        "true": one.true,
+        "estimate": one.estimate,
+        "simhash_distance": one.simhash_distance,
+        "exact_copy_of": one.copy_of or None,
+    }
+
+
+# All of them
+
+
+def _discover(database: Database, threshold: float, as_json: bool) -> None:
+    from pycrawl.dups import discover
+
+    with _progress_bar() as on_progress:
+        discovery = discover(database, threshold, on_progress)
+    if as_json:
+        click.echo(json.dumps(_as_json(discovery, threshold), indent=2))
+        return
+    for cluster in discovery.clusters:
+        _show(cluster)
+    click.echo(
+        f"{plural(len(discovery.clusters), 'cluster')} in {plural(discovery.documents, 'document')}:"
+        f" {plural(discovery.exact, 'exact copy', 'exact copies')}, {plural(discovery.near, 'near-duplicate')}"
+        f" at {threshold:g}"
+    )
+
+
+def _show(cluster: Cluster) -> None:
+    first, *others = cluster.members
+    click.echo(f"{plural(len(cluster.members), 'document')}: {first.url}")
+    for member in others[:_MOST_MEMBERS]:
+        how = "exact" if member.is_exact and member.resemblance == 1 else f"{member.resemblance:.3f}"
+        click.echo(f"  {how}  {member.url}")
+    if len(others) > _MOST_MEMBERS:
+        click.echo(f"  … and {len(others) - _MOST_MEMBERS:,} more (--json shows all)")
+
+
+def _as_json(discovery: Discovery, threshold: float) -> dict[str, Any]:
+    return {
+        "threshold": threshold,
+        "documents": discovery.documents,
+        "compared": discovery.compared,
+        "duplicates_exact": discovery.exact,
+        "duplicates_near": discovery.near,
+        "clusters": [
+            {
+                "size": len(cluster.members),
+                "representative": cluster.members[0].url,
+                "members": [
+                    {
+                        "url": member.url,
+                        "document": member.document_id,
+                        "fetched_at": member.fetched_at,
+                        "resemblance": member.resemblance,
+                        "exact": member.is_exact,
+                    }
+                    for member in cluster.members
+                ],
+            }
+            for cluster in discovery.clusters
+        ],
+    }
+
+
+@contextmanager
+def _progress_bar() -> Iterator[OnProgress]:
+    """On a terminal; elsewhere nobody looks."""
+    if not sys.stderr.isatty():
+        yield lambda done, total: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("comparing", total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)

@@ -1,0 +1,108 @@
+"""Mirrors: hosts most of whose pages are copies of pages of one other host. Their new URLs wait behind others.
+
+Two hosts that are crawled at once are each other's copies in part, depending on who was asked first; so copies count
+in both directions, and the host of which more were found to be the copies is the mirror.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from pycrawl.state.database import Database
+
+LEAST_PAGES = 10
+LEAST_SHARE = 0.8  # of a host's pages
+
+
+@dataclass(frozen=True, slots=True)
+class Mirror:
+    host_id: int
+    original_id: int
+    shared: int  # pages that are copies, of one host or the other
+    pages: int  # that the mirror had at that time
+
+
+class Mirrors:
+    """`count` belongs into the transaction that commits the documents."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self.originals: dict[int, int] = dict(database.query("SELECT host_id, original_id FROM mirrors"))
+
+    def count(self, copies: Iterable[tuple[int, int]], pages_of: Callable[[int], int]) -> list[Mirror]:
+        """Take in pairs (document, the one that it is a copy of), both committed or about to be: the new mirrors.
+
+        `pages_of` a host's id says how many pages were fetched from it.
+        """
+        hosts = Counter(pair for copy in copies if (pair := self._hosts_of(*copy)) is not None)
+        found = []
+        for (host_id, original_id), amount in hosts.items():
+            self._database.write(
+                "INSERT INTO host_copies VALUES (?, ?, ?)"
+                " ON CONFLICT (host_id, original_id) DO UPDATE SET pages = pages + excluded.pages",
+                (host_id, original_id, amount),
+            )
+            mirror = self._judge(host_id, original_id, pages_of)
+            if mirror is not None and mirror.host_id not in self.originals:
+                self.originals[mirror.host_id] = mirror.original_id
+                self._database.write(
+                    "INSERT INTO mirrors VALUES (?, ?, ?, ?)",
+                    (mirror.host_id, mirror.original_id, mirror.shared, mirror.pages),
+                )
+                found.append(mirror)
+        return found
+
+    def _hosts_of(self, document_id: int, original_id: int) -> tuple[int, int] | None:
+        (host_id,), (of_id,) = (
+            self._database.query(
+                "SELECT host_id FROM urls WHERE id = (SELECT url_id FROM documents WHERE id = ?)", (one,)
+            ).fetchone()
+            for one in (document_id, original_id)
+        )
+        return (host_id, of_id) if host_id != of_id else None
+
+    def _judge(self, one: int, other: int, pages_of: Callable[[int], int]) -> Mirror | None:
+        """Which of the two is a mirror of the other, if one is."""
+        by_one, by_other = self._copies(one, other), self._copies(other, one)
+        shared = by_one + by_other
+        likely = [
+            (copies, host_id, original_id, pages)
+            for copies, host_id, original_id in ((by_one, one, other), (by_other, other, one))
+            if (pages := pages_of(host_id)) >= LEAST_PAGES and shared >= LEAST_SHARE * pages
+        ]
+        if not likely or other in self._ends(one) or one in self._ends(other):
+            return None
+        _, host_id, original_id, pages = max(likely)
+        return Mirror(host_id, original_id, min(shared, pages), pages)
+
+    def _ends(self, host_id: int) -> set[int]:
+        """Whom a host is known to mirror, and whom that one mirrors: none of these may become its mirror in turn."""
+        ends: set[int] = set()
+        while (original := self.originals.get(host_id)) is not None and original not in ends:
+            ends.add(original)
+            host_id = original
+        return ends
+
+    def _copies(self, host_id: int, original_id: int) -> int:
+        row = self._database.query(
+            "SELECT pages FROM host_copies WHERE host_id = ? AND original_id = ?", (host_id, original_id)
+        ).fetchone()
+        return int(row[0]) if row else 0
+
+
+def mirrors(database: Database) -> list[tuple[str, str, int, int]]:
+    """(mirror, original, pages that are copies, pages) as they were found, with the hosts' names; for readers."""
+    return database.query(
+        "SELECT one.key, other.key, shared, mirrors.pages FROM mirrors JOIN hosts AS one ON one.id = host_id"
+        " JOIN hosts AS other ON other.id = original_id ORDER BY host_id"
+    ).fetchall()
+
+
+def original_of(database: Database, host_id: int) -> str | None:
+    """The name of the host that this one is a mirror of."""
+    row = database.query(
+        "SELECT key FROM hosts WHERE id = (SELECT original_id FROM mirrors WHERE host_id = ?)", (host_id,)
+    ).fetchone()
+    return str(row[0]) if row else None

@@ -1,0 +1,185 @@
+"""Which documents are near-duplicates: one rule, for the crawl and for whoever looks at a whole collection.
+
+Documents are taken in the order of their ids. One whose words are those of an older one, in the same order, is joined
+to it. Any other is compared with older ones that share a band of its sketch, those that share the most bands first;
+it is joined to all that it resembles by at least the threshold less `MARGIN`. Joined documents are one cluster, and
+the first of them represents it.
+
+What comes out depends on the documents and their order alone, not on how they were cut into batches: an estimate near
+the threshold is not looked into any further, so that the crawl and a later look decide alike.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pycrawl.fingerprint import SKETCH_SIZE, bands, resemblance, resemblances
+from pycrawl.fingerprint.packed import Prints
+from pycrawl.fingerprint.sketch import Sketch
+from pycrawl.state.band_index import I64, U32, U64, BandIndex
+
+MARGIN = 0.04  # two standard deviations of an estimate at 0.9: so few pairs above the threshold are missed
+LEAST_THRESHOLD = 0.5
+_CANDIDATE_CHANCE = 0.99  # with which a pair just at the threshold is compared at all
+_MOST_OF_A_BAND = 64  # documents, the oldest, that a key leads to
+_MOST_COMPARED = 16  # with one document
+_PAIRS_AT_ONCE = 8_192  # whose sketches are compared in one go, about 3 MB of each side
+
+Read = Callable[[U32], Prints]  # the fingerprints of documents that were joined before, in the order asked for
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """A document that is no representative any more, the older one it was joined to, and how alike the two are."""
+
+    document_id: int
+    near_id: int
+    resemblance: float  # 1 where the words are the same; else estimated
+
+
+@functools.cache
+def banding(threshold: float) -> tuple[int, int]:
+    """How many bands of how many rows: the longest, and so most telling ones, that miss few pairs at the threshold."""
+    for rows in range(SKETCH_SIZE, 1, -1):
+        count = SKETCH_SIZE // rows
+        if 1 - (1 - threshold**rows) ** count >= _CANDIDATE_CHANCE:
+            return count, rows
+    raise ValueError(f"expected a threshold of at least {LEAST_THRESHOLD}, found {threshold}")
+
+
+class Clusters:
+    """Trees of documents: each points to an older one, and the root is the oldest."""
+
+    def __init__(self) -> None:
+        self._parents = np.zeros(1_024, np.uint32)  # by document id; 0: it is a root
+
+    def root(self, document_id: int) -> int:
+        parents = self._parents
+        if document_id >= len(parents):
+            return document_id
+        root = document_id
+        while parent := int(parents[root]):
+            root = parent
+        while document_id != root:  # shorten the way for the next one
+            parent = int(parents[document_id])
+            parents[document_id] = root
+            document_id = parent
+        return root
+
+    def join(self, document_ids: U32, near_ids: U32) -> None:
+        """Each of the first, a root so far, to an older one."""
+        if len(document_ids):
+            highest = int(document_ids.max())
+            if highest >= len(self._parents):
+                grown = np.zeros(max(highest + 1, len(self._parents) * 5 // 4), np.uint32)
+                grown[: len(self._parents)] = self._parents
+                self._parents = grown
+            self._parents[document_ids] = near_ids
+
+
+class NearJoiner:
+    """The index and the clusters, in memory: 140 bytes a document at the default threshold."""
+
+    def __init__(self, threshold: float, read: Read) -> None:
+        self._bands, self._rows = banding(threshold)
+        self._least = threshold - MARGIN
+        self._read = read
+        self.index = BandIndex()
+        self.clusters = Clusters()
+
+    def join(self, ids: U32, prints: Prints) -> list[Join]:
+        """Take in documents newer than all before, in ascending order: who is joined to whom."""
+        texts = _text_keys(prints)
+        joins, is_new = self._same_texts(ids, prints, texts)
+        ids, prints = ids[is_new], prints[is_new]
+        self.enter(ids, prints)
+        asked, near, alike = self._compare(ids, prints)
+        self.clusters.join(
+            np.array([one.document_id for one in joins], np.uint32), np.array([one.near_id for one in joins], np.uint32)
+        )
+        if len(asked):
+            joins += self._join_pairs(asked, near, alike, functools.partial(self._sketches, ids=ids, prints=prints))
+        return joins
+
+    def enter(self, ids: U32, prints: Prints) -> None:
+        """Into the index, without a look: what was joined, or found new, before."""
+        keys = np.column_stack((bands(prints["sketch"], self._bands, self._rows), _text_keys(prints)))
+        self.index.insert(keys.ravel(), np.repeat(ids, keys.shape[1]).astype(np.uint64))
+
+    def _same_texts(self, ids: U32, prints: Prints, texts: U64) -> tuple[list[Join], NDArray[np.bool_]]:
+        """Those that repeat the words of an older one. They stay out of the index: the older one answers for them."""
+        _, first, which = np.unique(texts, return_index=True, return_inverse=True)
+        originals = ids[first]  # by distinct text
+        places, found = self.index.find(texts[first], ids[first].astype(np.uint64), 1)
+        same = np.all(self._read(found)["text_digest"] == prints["text_digest"][first[places]], axis=1)
+        originals[places[same]] = found[same]
+        near = originals[which]
+        is_new = near == ids
+        joins = [
+            Join(one, other, 1.0) for one, other in zip(ids[~is_new].tolist(), near[~is_new].tolist(), strict=True)
+        ]
+        return joins, is_new
+
+    def _compare(self, ids: U32, prints: Prints) -> tuple[U32, U32, NDArray[np.float64]]:
+        """Pairs (document, older one, estimate) that are alike, by document, the best first."""
+        keys = bands(prints["sketch"], self._bands, self._rows)
+        below = np.repeat(ids.astype(np.uint64), self._bands)
+        places, found = self.index.find(keys.ravel(), below, _MOST_OF_A_BAND)
+        asked, near = _most_shared(places // self._bands, found)
+        estimates = np.empty(len(asked))
+        for begin in range(0, len(asked), _PAIRS_AT_ONCE):
+            part = slice(begin, begin + _PAIRS_AT_ONCE)
+            estimates[part] = resemblances(prints["sketch"][asked[part]], self._sketches(near[part], ids, prints))
+        alike = np.flatnonzero(estimates >= self._least)
+        alike = alike[np.lexsort((near[alike], -estimates[alike], asked[alike]))]
+        return ids[asked[alike]], near[alike], estimates[alike]
+
+    def _sketches(self, wanted: U32, ids: U32, prints: Prints) -> Sketch:
+        """Of any documents; those of the batch are not to be read anywhere yet."""
+        sketches = np.empty((len(wanted), SKETCH_SIZE), np.uint16)
+        is_here = wanted >= ids[0]
+        sketches[is_here] = prints["sketch"][ids.searchsorted(wanted[is_here])]
+        distinct, which = np.unique(wanted[~is_here], return_inverse=True)
+        sketches[~is_here] = self._read(distinct)["sketch"][which]
+        return sketches
+
+    def _join_pairs(
+        self, asked: U32, near: U32, alike: NDArray[np.float64], sketches: Callable[[U32], Sketch]
+    ) -> list[Join]:
+        joins = []
+        for one, other, estimate in zip(asked.tolist(), near.tolist(), alike.tolist(), strict=True):
+            root, other_root = self.clusters.root(one), self.clusters.root(other)
+            if root == other_root:
+                continue
+            if root == one:
+                joins.append(Join(one, other, estimate))
+                self._link(one, other)
+            else:  # it is in a cluster already, and brings two of them together
+                younger, older = max(root, other_root), min(root, other_root)
+                joins.append(Join(younger, older, resemblance(*sketches(np.array([younger, older], np.uint32)))))
+                self._link(younger, older)
+        return joins
+
+    def _link(self, younger: int, older: int) -> None:
+        self.clusters.join(np.array([younger], np.uint32), np.array([older], np.uint32))
+
+
+def _text_keys(prints: Prints) -> U64:
+    return prints["text_digest"][:, 0]
+
+
+def _most_shared(asked: I64, found: U32) -> tuple[I64, U32]:
+    """Distinct pairs; where a document has many, those that share the most bands, and of these the oldest."""
+    pairs, shared = np.unique((asked.astype(np.uint64) << np.uint64(32)) | found, return_counts=True)
+    asked, found = (pairs >> np.uint64(32)).astype(np.int64), pairs.astype(np.uint32)
+    starts = np.searchsorted(asked, asked)
+    if not len(asked) or int(np.max(np.arange(len(asked)) - starts)) < _MOST_COMPARED:
+        return asked, found
+    order = np.lexsort((found, -shared, asked))  # `starts` stays true: documents keep their stretches
+    kept = order[np.arange(len(asked)) - starts < _MOST_COMPARED]
+    return asked[kept], found[kept]

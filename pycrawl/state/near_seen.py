@@ -1,0 +1,159 @@
+"""Content nearly seen?: the fingerprints of stored pages, and which of them were joined to which.
+
+Decided at the end of each group, for all its documents at once (`near_join.py`), and committed with it: never before
+its documents. On disk are the fingerprints, one row a document (`page_prints`), the joins (`near`), and now and then a
+copy of the resident index (`near_sorted`), so that a start reads instead of sorting; it may be older than the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from pycrawl.fingerprint.packed import Prints, unpack
+from pycrawl.state.band_index import U32
+from pycrawl.state.database import Database
+from pycrawl.state.near_join import Join, NearJoiner, banding
+
+_ROWS_AT_ONCE = 4_096
+_ASKED_AT_ONCE = 500  # places in one statement
+
+
+class NearSeen:
+    """Filled by the store, page by page; `close_group` decides, `flush` writes in the group's transaction."""
+
+    def __init__(self, database: Database, threshold: float) -> None:
+        self._database = database
+        self._banding = banding(threshold)
+        self._joiner = NearJoiner(threshold, self._read)
+        self._open: list[tuple[int, bytes]] = []
+        self._closed: list[tuple[int, bytes]] = []
+        self._joins: list[Join] = []
+        self._indexed_to = 0  # the newest document in the index, or joined to one
+        self._saved_to = 0  # the same of the copy on disk
+        self._is_loaded = False  # only who adds needs what is on disk
+
+    def add(self, document_id: int, prints: bytes) -> None:
+        """A stored page with words; ids are ascending."""
+        if not self._is_loaded:
+            self._load()
+        self._open.append((document_id, prints))
+
+    def close_group(self) -> list[Join]:
+        """Judge the documents since the last time."""
+        self._closed, self._open = self._open, []
+        if self._closed:
+            ids = np.array([document_id for document_id, _ in self._closed], np.uint32)
+            self._joins = self._joiner.join(ids, unpack(prints for _, prints in self._closed))
+            self._indexed_to = int(ids[-1])
+        return self._joins
+
+    def flush(self) -> None:
+        self._database.write_many("INSERT INTO page_prints VALUES (?, ?)", self._closed)
+        self._database.write_many(
+            "INSERT INTO near VALUES (?, ?, ?)",
+            ((one.document_id, one.near_id, one.resemblance) for one in self._joins),
+        )
+        self._closed, self._joins = [], []
+
+    def save_sorted(self, least: int) -> None:
+        """Write a copy of the index, if so many documents are not in the one on disk. After `flush`."""
+        if not self._closed and self._indexed_to - self._saved_to >= least:
+            self._database.write_many(
+                "INSERT OR REPLACE INTO near_sorted VALUES (?, ?, ?, ?, ?)",
+                (
+                    (partition, self._indexed_to, *self._banding, entries.tobytes())
+                    for partition, entries in enumerate(self._joiner.index.partitions())
+                ),
+            )
+            self._saved_to = self._indexed_to
+
+    def _read(self, ids: U32) -> Prints:
+        return unpack(_prints_of(self._database, ids.tolist()))
+
+    def _load(self) -> None:
+        self._is_loaded = True
+        index = self._joiner.index
+        kept = "SELECT partition, newest_id, entries FROM near_sorted WHERE bands = ? AND rows = ?"
+        for partition, newest_id, entries in self._database.query(kept, self._banding):
+            index.restore(partition, np.frombuffer(entries, np.uint64))
+            self._saved_to = newest_id
+        self._indexed_to = self._saved_to
+        # A page with the words of an older one is not in the index; those alone resemble what they were joined to by 1.
+        newer = self._database.query(
+            "SELECT document_id, prints FROM page_prints WHERE document_id > ? AND NOT EXISTS (SELECT 1 FROM near"
+            " WHERE near.document_id = page_prints.document_id AND resemblance = 1) ORDER BY document_id",
+            (self._saved_to,),
+        )
+        while rows := newer.fetchmany(_ROWS_AT_ONCE):
+            ids, prints = _columns(rows)
+            self._joiner.enter(ids, prints)
+            self._indexed_to = int(ids[-1])
+        joins = self._database.query("SELECT document_id, near_id FROM near")
+        while pairs := joins.fetchmany(_ROWS_AT_ONCE):
+            documents, near = np.array(pairs, np.uint32).T
+            self._joiner.clusters.join(documents, near)
+
+
+def _prints_of(database: Database, ids: list[int]) -> Iterator[bytes]:
+    """In the order asked for."""
+    for begin in range(0, len(ids), _ASKED_AT_ONCE):
+        part = ids[begin : begin + _ASKED_AT_ONCE]
+        places = ", ".join("?" * len(part))
+        known = dict(
+            database.query(f"SELECT document_id, prints FROM page_prints WHERE document_id IN ({places})", part)
+        )
+        yield from (known[document_id] for document_id in part)
+
+
+def _columns(rows: list[tuple[int, bytes]]) -> tuple[U32, Prints]:
+    return np.array([row[0] for row in rows], np.uint32), unpack(row[1] for row in rows)
+
+
+# For readers
+
+
+@dataclass(frozen=True, slots=True)
+class Nearness:
+    """What a document was joined to, and who represents them all."""
+
+    near_id: int
+    resemblance: float
+    representative_id: int
+
+
+def all_prints(database: Database, at_once: int = _ROWS_AT_ONCE) -> Iterator[tuple[U32, Prints]]:
+    """The ids and fingerprints of all documents with words, in the order of their ids, in portions."""
+    rows = database.query("SELECT document_id, prints FROM page_prints ORDER BY document_id")
+    while portion := rows.fetchmany(at_once):
+        yield _columns(portion)
+
+
+def count_prints(database: Database) -> int:
+    return int(database.query("SELECT count(*) FROM page_prints").fetchone()[0])
+
+
+def prints_of(database: Database, document_id: int) -> Prints | None:
+    row = database.query("SELECT prints FROM page_prints WHERE document_id = ?", (document_id,)).fetchone()
+    return unpack(row) if row else None
+
+
+def nearness_of(database: Database, document_id: int) -> Nearness | None:
+    """None: it was joined to none, though others may have been joined to it."""
+    row = _join_of(database, document_id)
+    if row is None:
+        return None
+    near_id, resemblance = row
+    representative = near_id
+    while (step := _join_of(database, representative)) is not None:
+        representative = step[0]
+    return Nearness(near_id, resemblance, representative)
+
+
+def _join_of(database: Database, document_id: int) -> tuple[int, float] | None:
+    row: tuple[int, float] | None = database.query(
+        "SELECT near_id, resemblance FROM near WHERE document_id = ?", (document_id,)
+    ).fetchone()
+    return row

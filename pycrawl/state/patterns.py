@@ -1,0 +1,414 @@
+"""What each kind of page of a host has brought so far, and the judgements that rest on it.
+
+In memory: a record for each host met lately, some counters for each of its kinds; and two tables of fixed size, which
+forget: one of the pages that were met (`_Copies`), and for each section one of what its pages say (`_Vocabulary`). On
+disk are the kinds with a low yield, and how hosts answered probes: all that a restart must not forget.
+"""
+
+from __future__ import annotations
+
+import random
+import string
+from collections import OrderedDict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pycrawl.config import Config
+from pycrawl.model import Closure, PackedLinks, Traits
+from pycrawl.state.database import Database
+from pycrawl.state.hosts import Host
+from pycrawl.traps import (
+    ALL,
+    DEAD_END_SHARE,
+    FEW_DEAD_ENDS,
+    FLOOR,
+    LARGE_SITE,
+    LEAST_DEPTHS,
+    LEAST_PAGES,
+    LEAST_PAGES_OF_HOST,
+    LONG_WINDOW,
+    LOW,
+    MAZE_FLOOR,
+    NEITHER,
+    Hashes,
+    are_alike,
+    directory,
+    is_copy,
+    is_made_anew,
+    section,
+    shape,
+    smoothed,
+    some_links,
+)
+from pycrawl.url_filter import HostList
+from pycrawl.urls import host_key, origin
+
+_HOSTS_KEPT = 20_000
+_KINDS_KEPT = 512  # of one host
+_VOCABULARIES_KEPT = 8_192  # 5 KB each
+_COPY_SLOTS = 1 << 21  # 8 bytes each, four a page
+_WORDS_SLOTS = 1_024
+_MOST_PAGES = 128  # that a vocabulary counts before it halves
+_GOOD_RECORD = 4  # pages that a kind must have to be trusted where the wider one has stopped
+_UNREMARKABLE = 0.8  # a yield above which a kind needs no row
+_PASSED_OVER = 64  # URLs of a kind with a low yield that let others go first, until one of them is tried
+_PAGES_BEFORE_PROBE = 5
+_MOST_PROBES = 4  # of one host
+_PROBE_LETTERS = 16
+_COLUMNS = "patterns.pages, novel, yield, openness, least_depth, most_depth, dead_ends, found, chances, backs, stopped"
+
+
+@dataclass(slots=True)
+class Pattern:
+    """One kind of page."""
+
+    pages: int = 0
+    novel: int = 0
+    value: float = 1.0  # the yield
+    openness: float = 1.0  # likewise, the share of its pages that were not closed
+    least_depth: int = 0  # of its closed pages
+    most_depth: int = 0
+    dead_ends: float = 0.0  # pages without new links among the last `LONG_WINDOW` or so
+    found: int = 0  # links of its pages that were new
+    chances: int = 0  # and how often they might have led back, had the site not been larger than what was found
+    backs: int = 0  # how often they did
+    stopped: bool = False
+    passed_over: int = 0  # URLs, since the last one that was tried
+
+    def add(self, score: float) -> None:
+        self.value = smoothed(self.value, self.pages, score)
+        self.pages += 1
+        self.novel += score == 1.0
+
+    def add_links(self, closed: bool, depth: int, fresh: int, backs: int) -> None:
+        """To be called before `add`."""
+        self.chances += (fresh + backs) * self.found
+        self.found += fresh
+        self.backs += backs
+        self.openness = smoothed(self.openness, self.pages, not closed)
+        self.dead_ends += (fresh == 0) - self.dead_ends / LONG_WINDOW
+        if closed:
+            self.least_depth = min(self.least_depth or depth, depth)
+            self.most_depth = max(self.most_depth, depth)
+
+    def judge(self, is_wide: bool) -> None:
+        """Only of a wide kind can it be said that there is no way out: pages of one shape may all lead to another."""
+        self.stopped |= self.value < FLOOR or (is_wide and self._is_maze)
+
+    @property
+    def _is_maze(self) -> bool:
+        """Closed page upon closed page, ever deeper. A site of n pages leads back once in n chances, on average."""
+        return (
+            self.openness < MAZE_FLOOR
+            and self.most_depth - self.least_depth >= LEAST_DEPTHS
+            and self.dead_ends <= FEW_DEAD_ENDS + DEAD_END_SHARE * min(self.pages, LONG_WINDOW)
+            and self.chances >= LARGE_SITE * (self.backs + 1)
+        )
+
+    def columns(self) -> tuple[int | float | bool, ...]:
+        """As the table has them."""
+        return (
+            self.pages, self.novel, self.value, self.openness, self.least_depth, self.most_depth, self.dead_ends,
+            self.found, self.chances, self.backs, self.stopped,
+        )  # fmt: skip
+
+    @property
+    def is_low(self) -> bool:
+        return self.value < LOW or self.openness < LOW
+
+    @property
+    def may_be_maze(self) -> bool:
+        return not self.stopped and self.openness < LOW
+
+    @property
+    def is_trusted(self) -> bool:
+        return not self.stopped and self.pages >= _GOOD_RECORD and not self.is_low
+
+    @property
+    def reason(self) -> str:
+        if self.value >= FLOOR:
+            return f"{self.pages} pages, {1 - self.openness:.0%} lead only deeper"
+        return f"{self.pages} pages, yield {self.value:.2f}"
+
+
+@dataclass(slots=True)
+class _HostRecord:
+    id: int
+    exempt: bool
+    patterns: dict[str, Pattern] = field(default_factory=dict)
+    probes: dict[str, Hashes] = field(default_factory=dict)  # by directory; empty: not answered with a page, or not yet
+    watched: bool = False  # one of its kinds has a low yield
+
+    def pattern(self, name: str) -> Pattern:
+        """A new kind is expected to be as good as its host was."""
+        pattern = self.patterns.get(name)
+        if pattern is None:
+            if len(self.patterns) >= _KINDS_KEPT:
+                self._forget_one()
+            whole = self.patterns.get(ALL)
+            pattern = self.patterns[name] = Pattern(value=whole.value if whole and whole.value < LOW else 1.0)
+        return pattern
+
+    def _forget_one(self) -> None:
+        """A shape rather than a section, one of which nothing bad is known rather than another, the oldest."""
+        shapes = (name for name, one in self.patterns.items() if not name.endswith(ALL) and not one.is_low)
+        self.patterns.pop(next(shapes, "") or next(name for name in self.patterns if name != ALL))
+
+    def kinds(self, url: str) -> Iterator[tuple[str, Pattern]]:
+        """Those known of the kinds that a URL is of, the narrowest first."""
+        for name in (shape(url), section(url), ALL):
+            if name in self.patterns:
+                yield name, self.patterns[name]
+
+
+class _Copies:
+    """The band keys of the pages met lately: one slot for each residue, the newest stays."""
+
+    def __init__(self) -> None:
+        self._keys = np.zeros(_COPY_SLOTS, np.uint64)
+
+    def look_and_add(self, keys: Hashes) -> int:
+        """How many of them were there."""
+        slots = (keys % np.uint64(_COPY_SLOTS)).view(np.int64)
+        known = int(np.count_nonzero(self._keys[slots] == keys))
+        self._keys[slots] = keys
+        return known
+
+
+class _Vocabulary:
+    """How many of the pages of a section have a pair of words, for the pairs that stand on many."""
+
+    __slots__ = ("_counts", "_keys", "pages")
+
+    def __init__(self) -> None:
+        self.pages = 0
+        self._keys = np.zeros(_WORDS_SLOTS, np.uint32)
+        self._counts = np.zeros(_WORDS_SLOTS, np.uint8)
+
+    def look_and_add(self, pairs: Hashes) -> NDArray[np.uint8]:
+        keys = pairs.astype(np.uint32)
+        slots = (pairs >> np.uint64(32)).view(np.int64) % _WORDS_SLOTS
+        held = self._keys[slots] == keys
+        counts = self._counts[slots]
+        seen: NDArray[np.uint8] = counts * held
+        # A pair that finds its slot taken weakens the one that holds it, and takes it over at last.
+        counts = np.where(held, counts + 1, counts - (counts > 0))
+        free = counts == 0
+        counts[free] = 1
+        self._counts[slots] = counts
+        self._keys[slots[free]] = keys[free]
+        self.pages += 1
+        if self.pages == _MOST_PAGES:
+            self.pages //= 2
+            self._counts //= 2
+        return seen
+
+
+class Patterns:
+    """Filled from results as they come; asked before each URL is sent out."""
+
+    def __init__(self, database: Database, config: Config) -> None:
+        self._database = database
+        self._judges = config.traps.novelty
+        self._probes = config.traps.soft_404
+        self._exempt = HostList("traps.exempt_hosts", config.traps.exempt_hosts)
+        self._records: OrderedDict[int, _HostRecord] = OrderedDict()
+        self._vocabularies: OrderedDict[tuple[int, str], _Vocabulary] = OrderedDict()
+        self._copies = _Copies()
+        self._dirty: dict[tuple[int, str], Pattern] = {}
+        self._new_probes: list[tuple[int, str, bytes]] = []
+        self._chance = random.Random()
+
+    # Before a fetch
+
+    def watches(self, host: Host) -> bool:
+        """Whether one of the host's kinds has a low yield, so that its URLs have to be looked at."""
+        return self._record(host).watched
+
+    def trap(self, host: Host, url: str) -> str:
+        """Why a URL is not asked for; empty if it may be."""
+        for name, pattern in self._record(host).kinds(url):
+            if pattern.stopped:
+                return f"{host.key}{name}: {pattern.reason}"
+            if pattern.is_trusted:
+                return ""
+        return ""
+
+    def lets_others_first(self, host: Host, url: str) -> bool:
+        """Whether other URLs of the host go before this one."""
+        for name, pattern in self._record(host).kinds(url):
+            if pattern.value < LOW and name != ALL:
+                pattern.passed_over = (pattern.passed_over + 1) % (_PASSED_OVER + 1)
+                return pattern.passed_over > 0
+        return False
+
+    def probe(self, host: Host, url: str) -> str:
+        """A URL that cannot exist, if the host is to be asked for one before this; else empty."""
+        if not self._probes or host.pages < _PAGES_BEFORE_PROBE:
+            return ""
+        record = self._record(host)
+        place = "/"
+        if place in record.probes:
+            place = self._doubtful_directory(record, url)
+        if not place or record.exempt:
+            return ""
+        record.probes[place] = np.empty(0, np.uint64)
+        return origin(url) + place + "".join(self._chance.choices(string.ascii_lowercase, k=_PROBE_LETTERS))
+
+    def _doubtful_directory(self, record: _HostRecord, url: str) -> str:
+        """Pages alike in a directory may be what it says of missing ones, though the host answers as it should."""
+        place = directory(url)
+        if place in record.probes or len(record.probes) >= _MOST_PROBES:
+            return ""
+        kind = record.patterns.get(section(url))
+        return place if kind and kind.pages >= _PAGES_BEFORE_PROBE and kind.novel < kind.pages else ""
+
+    # After a fetch
+
+    def take_in_probe(self, host: Host, probe_url: str, pairs: bytes) -> None:
+        """`pairs`: of the text that came with a 2xx answer; empty if none did."""
+        place = directory(probe_url)
+        self._record(host).probes[place] = np.frombuffer(pairs, np.uint64)
+        self._new_probes.append((host.id, place, pairs))
+
+    def is_soft_404(self, host: Host, url: str, traits: Traits) -> bool:
+        record = self._record(host)
+        if not record.probes or not traits.pairs:
+            return False
+        known = [record.probes[place] for place in {"/", directory(url)} if place in record.probes]
+        pairs = np.frombuffer(traits.pairs, np.uint64)
+        return any(are_alike(pairs, probe) for probe in known if len(probe))
+
+    def take_in_page(self, host: Host, url: str, depth: int, traits: Traits, links: PackedLinks) -> bool:
+        """Whether the host's newest URLs are to be tried first: do they lead deeper and deeper, or does it end?"""
+        record = self._record(host)
+        if not self._judges or record.exempt:
+            return False
+        scores = (1.0, 1.0, 1.0)
+        if not self._is_new(record, traits):
+            scores = _scores_of_copy(url, traits, links, record.pattern(ALL).value >= FLOOR)
+        for name, score in zip((ALL, traits.section, traits.shape), scores, strict=True):
+            pattern = record.pattern(name)
+            closed = traits.closure >= (Closure.SECTION if name is traits.section else Closure.HOST)
+            pattern.add_links(closed, depth, links.texts_count, traits.backs)
+            pattern.add(score)
+            self._judged(record, name, pattern)
+        return record.pattern(traits.section).may_be_maze or record.pattern(ALL).may_be_maze
+
+    def take_in_redirect(self, host: Host, url: str, target: str, is_known: bool) -> None:
+        """A redirect that stays on its host brings nothing by itself."""
+        record = self._record(host)
+        if not self._judges or record.exempt or host_key(target) != host.key:
+            return
+        score = NEITHER if is_known else 0.0
+        names = (section(url), ALL) if section(url) == section(target) else (ALL,)
+        for name in names:
+            pattern = record.pattern(name)
+            pattern.add(score)
+            self._judged(record, name, pattern)
+
+    def _is_new(self, record: _HostRecord, traits: Traits) -> bool:
+        known = self._copies.look_and_add(np.frombuffer(traits.bands, np.uint64))
+        pairs = np.frombuffer(traits.pairs, np.uint64)
+        vocabulary = self._vocabulary(record.id, traits.section)
+        pages = vocabulary.pages
+        seen = vocabulary.look_and_add(pairs)
+        return not is_copy(known) and is_made_anew(len(pairs), seen, pages)
+
+    def _vocabulary(self, host_id: int, name: str) -> _Vocabulary:
+        key = (host_id, name)
+        found = self._vocabularies.get(key)
+        if found is None:
+            found = self._vocabularies[key] = _Vocabulary()
+            if len(self._vocabularies) > _VOCABULARIES_KEPT:
+                self._vocabularies.popitem(last=False)
+        else:
+            self._vocabularies.move_to_end(key)
+        return found
+
+    def _judged(self, record: _HostRecord, name: str, pattern: Pattern) -> None:
+        if pattern.value < _UNREMARKABLE or pattern.openness < _UNREMARKABLE:
+            if record.pattern(ALL).pages >= (LEAST_PAGES_OF_HOST if name == ALL else LEAST_PAGES):
+                pattern.judge(name.endswith(ALL))
+            record.watched |= pattern.is_low
+            self._dirty[record.id, name] = pattern
+
+    # Records
+
+    def _record(self, host: Host) -> _HostRecord:
+        record = self._records.get(host.id)
+        if record is not None:
+            self._records.move_to_end(host.id)
+            return record
+        record = self._records[host.id] = self._read(host)
+        if len(self._records) > _HOSTS_KEPT:
+            self._records.popitem(last=False)
+        return record
+
+    def _read(self, host: Host) -> _HostRecord:
+        record = _HostRecord(host.id, host.key in self._exempt)
+        if host.pages:  # else it is new
+            self.flush()
+            record.patterns = patterns_of(self._database, host.id)
+            probes = self._database.query("SELECT directory, pairs FROM probes WHERE host_id = ?", (host.id,))
+            record.probes = {place: np.frombuffer(pairs, np.uint64) for place, pairs in probes}
+            low = any(one.stopped or one.is_low for one in record.patterns.values())
+            record.watched = low and self._judges and not record.exempt
+        return record
+
+    def flush(self) -> None:
+        """To be called in the transaction of a group commit."""
+        if self._dirty:
+            self._database.write_many(
+                "INSERT OR REPLACE INTO patterns VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                [(*key, *one.columns()) for key, one in self._dirty.items()],
+            )
+            self._dirty.clear()
+        if self._new_probes:
+            self._database.write_many("INSERT OR REPLACE INTO probes VALUES (?, ?, ?)", self._new_probes)
+            self._new_probes.clear()
+
+
+def _scores_of_copy(url: str, traits: Traits, links: PackedLinks, host_is_good: bool) -> tuple[float, float, float]:
+    """What a page that says nothing new counts for its host, its section and its shape.
+
+    Nothing, if it leads on into the same. It counts neither way if it leads nowhere, so that it ends there, or to pages
+    of another kind on a host whose pages are good.
+    """
+    fresh = some_links(links)
+    if not fresh:
+        return NEITHER, NEITHER, NEITHER
+    elsewhere = NEITHER if host_is_good else 0.0
+    key = host_key(url)
+    if not all(host_key(text) == key for text in fresh):
+        return elsewhere, elsewhere, elsewhere
+    same_section = all(section(text) == traits.section for text in fresh)
+    same_shape = same_section and all(shape(text) == traits.shape for text in fresh)
+    return 0.0, 0.0 if same_section else elsewhere, 0.0 if same_shape else elsewhere
+
+
+# For readers
+
+
+def patterns_of(database: Database, host_id: int) -> dict[str, Pattern]:
+    rows = database.query(f"SELECT pattern, {_COLUMNS} FROM patterns WHERE host_id = ?", (host_id,))
+    return {name: Pattern(*values) for name, *values in rows}
+
+
+def kinds_of(database: Database, host_id: int, url: str) -> dict[str, Pattern]:
+    """What is known of the kinds that a URL is of, the narrowest first; those without a row have a good yield."""
+    known = patterns_of(database, host_id)
+    return {name: known.get(name, Pattern()) for name in (shape(url), section(url), ALL)}
+
+
+def worst_patterns(database: Database, most: int) -> list[tuple[str, str, Pattern]]:
+    """(host, kind, what it brought): the stopped ones first, then those with the lowest yield."""
+    rows = database.query(
+        f"SELECT key, pattern, {_COLUMNS} FROM patterns JOIN hosts ON hosts.id = host_id"
+        " ORDER BY stopped DESC, min(yield, openness), patterns.pages DESC LIMIT ?",
+        (most,),
+    )
+    return [(key, name, Pattern(*values)) for key, name, *values in rows]

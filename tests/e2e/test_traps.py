@@ -1,0 +1,164 @@
+"""Sites without end beside honest ones: what a crawl spends on each."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import pytest
+
+from tests.e2e import trapweb
+from tests.e2e.conftest import MakeCrawl
+from tests.e2e.crawling import Crawl, Settings
+from tests.e2e.trapweb import TRAPS, Answer, Host, TrapWeb, archive, links, magazine, prose, site, tree, with_template
+
+HONEST = 50
+TRAP_HOSTS = 20
+WITH_PROBES: Settings = {"traps": {"soft_404": True}}
+
+
+def honest_site(number: int, abroad: list[str]) -> dict[str, Answer]:
+    """About 100 pages, in one of three styles."""
+    if number % 5 == 3:
+        return tree(f"honest {number}", 2, 9)
+    if number % 5 == 4:
+        return archive(f"honest {number}", 2, 3)
+    return magazine(f"honest {number}", 88, abroad if number == 0 else abroad[number * 7 % len(abroad) :][:3])
+
+
+@pytest.mark.timeout(180)
+def test_traps_get_a_tenth_of_the_requests_at_the_most(make_crawl: MakeCrawl) -> None:
+    with TrapWeb(HONEST + TRAP_HOSTS) as web:
+        abroad = [web.url(number) + "/" for number in range(1, HONEST + TRAP_HOSTS)]
+        sites = [honest_site(number, abroad) for number in range(HONEST)]
+        for number, pages in enumerate(sites):
+            web.serve(number, site(pages))
+        for number in range(TRAP_HOSTS):
+            web.serve(HONEST + number, TRAPS[number % len(TRAPS)](number))
+        crawl = make_crawl([web.url(0) + "/"], WITH_PROBES)
+        crawl.run("crawl", "--max-pages", str(2 * sum(map(len, sites))))
+        for number, pages in enumerate(sites):
+            assert not set(pages) - web.pages(number)
+            assert web.requests(number) <= len(pages) + 5, "robots.txt and probes"
+        honest = sum(web.requests(number) for number in range(HONEST))
+        spent = {number: web.requests(number) for number in range(HONEST, HONEST + TRAP_HOSTS)}
+        assert honest / (honest + sum(spent.values())) >= 0.9, spent
+        facts = crawl.stats()
+        assert facts["last_crawl"]["ended_by"] == "finished"
+        assert facts["filtered"]["trap"] > 0
+        assert facts["soft_404"] > 0
+        addresses = {f"{web.address(number)}:{web.port}" for number in range(HONEST, HONEST + TRAP_HOSTS)}
+        stopped = {trap["host"] for trap in facts["traps"] if trap["stopped"]}
+        assert stopped
+        assert stopped <= addresses
+        crawl.verify()
+
+
+@pytest.mark.timeout(180)
+def test_large_honest_sites_are_crawled_whole(make_crawl: MakeCrawl) -> None:
+    """Pages of lists 300 deep, a calendar of bare numbers over twelve years, a binary tree: and not one is judged."""
+    sites = [magazine("large", 3_000), archive("old", 12, 10), tree("directory", 9, 2)]
+    with TrapWeb(len(sites)) as web:
+        for number, pages in enumerate(sites):
+            web.serve(number, site(pages))
+        crawl = make_crawl([web.url(number) + "/" for number in range(len(sites))], WITH_PROBES)
+        crawl.run("crawl")
+        for number, pages in enumerate(sites):
+            assert not set(pages) - web.pages(number)
+        facts = crawl.stats()
+        assert "trap" not in facts["filtered"]
+        assert not facts["soft_404"]
+        assert not [trap for trap in facts["traps"] if trap["stopped"]]
+
+
+def crawl_of(make_crawl: MakeCrawl, web: TrapWeb, host: Host, settings: Settings) -> Crawl:
+    web.serve(0, host)
+    crawl = make_crawl([web.url(0) + "/"], settings)
+    crawl.run("crawl", "--max-pages", "120")
+    return crawl
+
+
+@pytest.mark.parametrize("trap", TRAPS, ids=lambda trap: getattr(trap, "__name__", "maze"))
+def test_each_trap_is_left_soon(make_crawl: MakeCrawl, trap: Callable[[int], Host]) -> None:
+    with TrapWeb(1) as web:
+        crawl = crawl_of(make_crawl, web, trap(1), WITH_PROBES)
+        assert web.requests(0) <= 40
+        assert crawl.stats()["last_crawl"]["ended_by"] == "finished"
+
+
+def test_judgements_are_explained_and_survive_a_restart(make_crawl: MakeCrawl) -> None:
+    with TrapWeb(1) as web:
+        crawl = crawl_of(make_crawl, web, trapweb.calendar_in_path(1), {})
+        before = web.requests(0)
+        (url,) = crawl.query("SELECT url FROM visits JOIN urls ON urls.id = url_id WHERE outcome = 'trap' LIMIT 1")[0]
+        facts = crawl.why(url)
+        assert facts["visit"]["outcome"] == "trap"
+        assert "/calendar/0/0/: " in facts["visit"]["detail"]
+        shape = facts["patterns"][0]
+        assert shape["pattern"] == "/calendar/0/0/"
+        assert shape["stopped"]
+        assert shape["yield"] < 0.4
+        assert f"pages like /calendar/0/0/: {shape['pages']}" in crawl.run("why", url).stdout
+        assert "trap  " in crawl.run("stats").stdout
+        crawl.run("add", web.url(0) + "/calendar/1950/1/")
+        crawl.run("crawl")
+        assert web.requests(0) == before + 1, "a seed is fetched, its links are of a kind that was judged"
+
+
+def test_a_host_can_be_exempt(make_crawl: MakeCrawl) -> None:
+    with TrapWeb(1) as web:
+        settings: Settings = {"traps": {"exempt_hosts": [web.address(0)], "soft_404": True}}
+        crawl = crawl_of(make_crawl, web, trapweb.calendar_in_path(1), settings)
+        assert crawl.stats()["last_crawl"] | {"pages": 120, "ended_by": "max-pages"} == crawl.stats()["last_crawl"]
+        assert web.requests(0) == 121
+
+
+def soft_404_shop(path: str) -> Answer:
+    """Ten pages; of any other the shop says, with all politeness, that it has none."""
+    number = path.removeprefix("/item")
+    if path == "/" or number in map(str, range(10)):
+        targets = [f"/item{one}" for one in range(20)]
+        return with_template("shop", f"Item {path}", f"<p>{prose(path, 100)}</p>", links(targets, "item"))
+    return with_template(
+        "shop", "Sorry", f"<p>{path} is sold out. {prose('sold out', 60)}</p>", links([path + "x"], "x")
+    )
+
+
+def test_soft_404s_are_marked_not_stored_and_not_followed(make_crawl: MakeCrawl) -> None:
+    with TrapWeb(1) as web:
+        crawl = crawl_of(make_crawl, web, soft_404_shop, WITH_PROBES)
+        facts = crawl.stats()
+        assert facts["soft_404"] >= 8
+        assert facts["pages_stored"] == facts["pages_fetched"] - facts["soft_404"]
+        assert crawl.why(web.url(0) + "/item19")["visit"]["outcome"] == "soft-404"
+        assert crawl.why(web.url(0) + "/item3")["visit"]["outcome"] == "fetched"
+        probes = [path for path in web.pages(0) if len(path) == 17]
+        assert len(probes) == 1
+        lines = "".join(file.read_text() for file in crawl.directory.log.glob("fetches-*.tsv"))
+        assert f"\tprobe\t{web.address(0)}:{web.port}\t" in lines
+        assert probes[0] in lines
+        assert "/item19x" not in web.pages(0)
+
+
+def test_probes_keep_to_robots_txt(make_crawl: MakeCrawl) -> None:
+    with TrapWeb(1, robots="User-agent: *\nDisallow: /\nAllow: /item\nAllow: /$\n") as web:
+        crawl = crawl_of(make_crawl, web, soft_404_shop, WITH_PROBES)
+        assert all(path.startswith("/item") for path in web.pages(0) - {"/"})
+        assert not crawl.stats()["soft_404"]
+
+
+def test_limits_on_urls_are_counted_by_reason(make_crawl: MakeCrawl) -> None:
+    wanted = ["/a/a/a/b", "/x?" + "&".join(f"p{one}=1" for one in range(5))]
+    refused = {
+        "repeated-segments": "/a/b/a/b/a/b/a/b",
+        "too-many-segments": "/" + "/".join(map(str, range(13))),
+        "too-many-parameters": "/x?" + "&".join(f"p{one}=1" for one in range(6)),
+    }
+    pages = {"/": with_template("limits", "Limits", links([*wanted, *refused.values()]), navigation=[])}
+    settings: Settings = {"traps": {"max_path_segments": 12, "max_query_parameters": 5}}
+    with TrapWeb(1) as web:
+        crawl = crawl_of(make_crawl, web, site(pages), settings)
+        assert web.pages(0) == {"/", *wanted}
+        assert crawl.stats()["filtered"] == dict.fromkeys(refused, 1)
+        for reason, path in refused.items():
+            assert json.loads(crawl.run("why", "--json", web.url(0) + path).stdout)["scope"] == reason

@@ -1,0 +1,176 @@
+"""Search and discovery over a collection that was stored by the workspace, without a network."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import xxhash
+
+from pycrawl import trecweb
+from pycrawl.answer import packed_prints
+from pycrawl.config import Config
+from pycrawl.directory import CrawlDirectory
+from pycrawl.dups import Discovery, Searcher, discover, jaccard, text_of
+from pycrawl.model import StoredBody
+from pycrawl.state import meta
+from pycrawl.state.database import Database
+from pycrawl.state.documents import document
+from pycrawl.store.reader import RecordReader
+from pycrawl.workspace import Workspace
+from tests.near_texts import edited, make_text
+
+THRESHOLD = 0.9
+PLAIN = "text/plain; charset=utf-8"
+HTML = "text/html; charset=utf-8"
+
+
+class Collection:
+    """Pages by name, stored in this order: documents 1, 2 …"""
+
+    def __init__(self, path: Path, pages: dict[str, tuple[bytes, str]], group: int = 3) -> None:
+        self.directory = CrawlDirectory(path)
+        path.mkdir()
+        database = Database.create(self.directory.state)
+        meta.write_first(database, 0.0)
+        database.commit()
+        database.close()
+        with Workspace(self.directory, Config()) as workspace:
+            urls = [f"http://h.example/{name}" for name in pages]
+            workspace.add_seeds(urls, 0.0)
+            for number, (url, (body, content_type)) in enumerate(zip(urls, pages.values(), strict=True), 1):
+                workspace.store(number, url, float(number), self._stored(workspace.seed, url, body, content_type))
+                if number % group == 0:
+                    workspace.commit(0.0)
+            workspace.commit_last(0.0)
+        self.database = Database.open_readonly(self.directory.state)
+
+    def _stored(self, seed: int, url: str, body: bytes, content_type: str) -> StoredBody:
+        record, escapes = trecweb.encode(url, "127.0.0.1", 0.0, content_type, b"HTTP/1.1 200 OK", [], body, "wt10g")
+        return StoredBody(
+            record=trecweb.pack(record),
+            plain_length=len(record),
+            body_length=len(body),
+            digest=xxhash.xxh3_128_digest(body, seed),
+            content_type=content_type,
+            escapes=escapes,
+            prints=packed_prints(text_of(body, content_type, "auto"), seed),
+        )
+
+    def discover(self, threshold: float = THRESHOLD) -> Discovery:
+        return discover(self.database, threshold, lambda done, total: None)
+
+    def names(self, discovery: Discovery) -> list[list[str]]:
+        return [[member.url.rpartition("/")[2] for member in cluster.members] for cluster in discovery.clusters]
+
+
+def plain(text: str) -> tuple[bytes, str]:
+    return text.encode(), PLAIN
+
+
+def framed(text: str, frame: str) -> tuple[bytes, str]:
+    links = "".join(f'<li><a href="/{word}">{word}</a></li>' for word in frame.split())
+    markup = f"<!DOCTYPE html><title>{frame}</title><nav><ul>{links}</ul></nav><article><p>{text}</p></article>"
+    return markup.encode(), HTML
+
+
+@pytest.fixture(scope="module")
+def collection(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Collection]:
+    dice = random.Random(1)
+    text, other = make_text(dice, 400), make_text(dice, 300)
+    pages = {
+        "base": plain(text),
+        "empty": plain(""),
+        "other": plain(other),
+        "near": plain(edited(dice, text, 0.96)),
+        "copy": plain(text),
+        "far": plain(edited(dice, text, 0.7)),
+        "framed": framed(text, "home news sport weather"),
+        "reframed": framed(other, "start books music films about"),
+        "empty-copy": plain(""),
+        "alone": plain(make_text(dice, 300)),
+        "copy-of-near": plain(""),
+    }
+    pages["copy-of-near"] = pages["near"]
+    made = Collection(tmp_path_factory.mktemp("dups") / "crawl", pages)
+    yield made
+    made.database.close()
+
+
+def test_all_clusters_with_their_representatives(collection: Collection) -> None:
+    discovery = collection.discover()
+    assert collection.names(discovery) == [
+        ["base", "near", "copy", "framed", "copy-of-near"],
+        ["empty", "empty-copy"],
+        ["other", "reframed"],
+    ]
+    assert (discovery.documents, discovery.compared, discovery.exact, discovery.near) == (11, 7, 3, 3)
+    members = {member.url.rpartition("/")[2]: member for cluster in discovery.clusters for member in cluster.members}
+    assert {name for name, member in members.items() if member.is_exact} == {"copy", "copy-of-near", "empty-copy"}
+    assert members["framed"].resemblance == members["reframed"].resemblance == 1.0
+    assert members["near"].resemblance == members["copy-of-near"].resemblance == pytest.approx(0.96, abs=0.05)
+
+
+def test_the_crawl_has_found_the_same(collection: Collection) -> None:
+    joined = collection.database.query("SELECT document_id, near_id FROM near ORDER BY document_id").fetchall()
+    assert joined == [(4, 1), (7, 1), (8, 3)]
+    counted = dict(collection.database.query("SELECT name, value FROM counters WHERE name LIKE 'duplicates%'"))
+    assert counted == {"duplicates_exact": 3, "duplicates_near": 3}
+
+
+def test_a_lower_threshold_finds_more(collection: Collection) -> None:
+    assert "far" in collection.names(collection.discover(0.65))[0]
+    assert "near" not in collection.names(collection.discover(1.0))[0]
+
+
+def test_progress_is_told(collection: Collection) -> None:
+    told: list[tuple[int, int]] = []
+    discover(collection.database, THRESHOLD, lambda done, total: told.append((done, total)))
+    assert told[-1] == (7, 7)
+
+
+def test_an_empty_collection(tmp_path: Path) -> None:
+    collection = Collection(tmp_path / "crawl", {})
+    discovery = collection.discover()
+    assert (discovery.clusters, discovery.documents, discovery.near) == ((), 0, 0)
+    collection.database.close()
+
+
+def test_search_lists_copies_and_true_resemblance(collection: Collection) -> None:
+    with RecordReader(collection.directory.docs) as reader:
+        searcher = Searcher(collection.database, reader, THRESHOLD, "auto")
+        assert searcher.find("") == []
+        text = searcher.text(document(collection.database, 1))
+        found = searcher.find(text, apart_from=1)
+        near = searcher.text(document(collection.database, 4))
+    assert [(one.url.rpartition("/")[2], one.copy_of) for one in found] == [
+        ("copy", 1),
+        ("framed", 0),
+        ("near", 0),
+        ("copy-of-near", 4),
+    ]
+    assert [one.true for one in found[:2]] == [1.0, 1.0]
+    assert found[0].simhash_distance == 0
+    assert found[2].true == found[3].true == jaccard(text, near)
+    assert found[2].estimate == pytest.approx(jaccard(text, near), abs=0.06)
+
+
+def test_true_resemblance() -> None:
+    assert jaccard("", "") == 1.0
+    assert jaccard("a b c d e", "") == 0.0
+    assert jaccard("a b c d e", "A, b; c: d. E!") == 1.0
+    assert jaccard("a b c d e", "a b c d f") == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize(
+    ("body", "content_type", "text"),
+    [
+        (b"some words", "text/plain", "some words"),
+        ("Grüße".encode("latin-1"), "text/plain; charset=iso-8859-1", "Grüße"),
+        (b"%PDF-1.4", "application/pdf", ""),
+    ],
+)
+def test_the_text_of_other_types(body: bytes, content_type: str, text: str) -> None:
+    assert text_of(body, content_type, "auto") == text

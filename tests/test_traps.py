@@ -1,0 +1,435 @@
+"""What tells a trap from a large site: shapes, texts, links, and the judgements that rest on them."""
+
+from __future__ import annotations
+
+import dataclasses
+import gzip
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pycrawl import config
+from pycrawl.model import Closure, PackedLinks, Traits
+from pycrawl.parse.html import plain_text
+from pycrawl.simweb import PageKind, SimWebSettings
+from pycrawl.simweb.web import SimWeb
+from pycrawl.state.database import Database
+from pycrawl.state.hosts import Host
+from pycrawl.state.patterns import Patterns, kinds_of, worst_patterns
+from pycrawl.traps import (
+    ALL,
+    FLOOR,
+    LinkMemory,
+    are_alike,
+    band_keys,
+    directory,
+    sample,
+    section,
+    shape,
+    smoothed,
+)
+from pycrawl.urls import url_hash
+from tests.e2e import trapweb
+from tests.e2e.trapweb import prose
+
+ARTICLES = Path(__file__).parents[2] / "shared" / "data" / "content"
+SEED = 7
+
+
+# URLs
+
+
+@pytest.mark.parametrize(
+    ("path", "its_shape", "its_section"),
+    [
+        ("/", "/", "/…"),
+        ("/about", "/about", "/…"),
+        ("/p17.html", "/p0.html", "/…"),
+        ("/calendar/2024/05", "/calendar/0/0", "/calendar/…"),
+        ("/calendar/2031/12/", "/calendar/0/0/", "/calendar/…"),
+        ("/events?month=5&year=2024", "/events?month&year", "/events?…"),
+        ("/search?size=l&color=red&color=blue", "/search?color&size", "/search?…"),
+        ("/search?f1=a&f2=b", "/search?f0", "/search?…"),
+        ("/news/some-long-title-of-17.html", "/news/*", "/news/…"),
+        ("/visit/8f3a9c11ab/shop", "/visit/#/shop", "/visit/…"),
+        ("/visit/0b1d2e3f4a?x=1", "/visit/#?x", "/visit/?…"),
+        ("/a/b/c/d/e/f/g/h", "/a/b/c/d/e/f/+", "/a/…"),
+        ("/a/b/c/d/e/f/g/h/i/j/k", "/a/b/c/d/e/f/+", "/a/…"),
+    ],
+)
+def test_kinds_of_urls(path: str, its_shape: str, its_section: str) -> None:
+    assert shape("http://example.com" + path) == its_shape
+    assert section("http://example.com" + path) == its_section
+
+
+@pytest.mark.parametrize(
+    ("path", "its_directory"),
+    [("/", "/"), ("/x", "/"), ("/news/", "/news/"), ("/news/a/b", "/news/"), ("/x?y=/z/", "/")],
+)
+def test_directories(path: str, its_directory: str) -> None:
+    assert directory("http://example.com:80" + path) == its_directory
+
+
+# Texts
+
+
+def pairs_of(text: str, path: str = "/page") -> np.typing.NDArray[np.uint64]:
+    return sample(text, "http://example.com" + path)
+
+
+def test_numbers_dates_and_the_urls_own_words_do_not_count() -> None:
+    may = pairs_of(f"May 2031, Monday 5: nothing to see. {prose('a', 40)}")
+    june = pairs_of(f"June 1999, Tuesday 17: nothing to see. {prose('a', 40)}")
+    assert may.tolist() == june.tolist()
+    one = pairs_of(f"Sorry, qwertz cannot be found. {prose('a', 40)}", "/qwertz")
+    other = pairs_of(f"Sorry, asdfg cannot be found. {prose('a', 40)}", "/asdfg")
+    assert one.tolist() == other.tolist()
+
+
+def test_texts_that_share_nearly_all_are_alike() -> None:
+    text = prose("a", 300)
+    assert are_alike(pairs_of(text), pairs_of(text + " and two words"))
+    assert not are_alike(pairs_of(text), pairs_of(text + prose("b", 100)))
+    assert not are_alike(pairs_of(text), pairs_of(""))
+    assert are_alike(pairs_of(""), pairs_of(""))
+
+
+@pytest.mark.parametrize("words", [3, 20, 300, 3_000])
+def test_a_copy_keeps_its_bands(words: int) -> None:
+    keys = [band_keys(pairs_of(prose(name, words)), 1) for name in ("a", "a", "b")]
+    assert keys[0].tolist() == keys[1].tolist()
+    assert not set(keys[0].tolist()) & set(keys[2].tolist())
+    assert not set(keys[0].tolist()) & set(band_keys(pairs_of(prose("a", words)), 2).tolist()), "another host"
+
+
+def test_a_few_words_change_few_bands() -> None:
+    same = []
+    for number in range(50):
+        text = prose(number, 300)
+        before, after = (band_keys(pairs_of(one), 1) for one in (text, f"{text} {prose(-number - 1, 2)}"))
+        same.append(int(np.count_nonzero(before == after)))
+    assert np.mean(np.array(same) >= 3) > 0.6
+
+
+def test_long_texts_are_sampled_all_over() -> None:
+    text = prose("a", 5_000)
+    changed = text[: len(text) // 2 - 1_000] + prose("b", 400) + text[len(text) // 2 + 1_000 :]
+    assert not are_alike(pairs_of(text), pairs_of(changed))
+
+
+# Yield
+
+
+def test_yield_falls_with_pages_that_bring_nothing_and_patience_grows_with_what_was_brought() -> None:
+    def copies_until_stop(novel: int) -> int:
+        value, pages = 1.0, 0
+        for _ in range(novel):
+            value, pages = smoothed(value, pages, 1.0), pages + 1
+        while value >= FLOOR:
+            value, pages = smoothed(value, pages, 0.0), pages + 1
+        return pages - novel
+
+    assert [copies_until_stop(novel) for novel in (0, 1, 10, 100, 10_000)] == [5, 7, 20, 60, 60]
+
+
+# Links
+
+
+class Links:
+    """Pages whose links are packed as a fetcher does it."""
+
+    def __init__(self) -> None:
+        self._memory = LinkMemory(SEED)
+        self._sent: set[str] = set()
+
+    def look(self, url: str, *targets: str) -> tuple[Closure, int]:
+        fresh = [target for target in targets if target not in self._sent]
+        known = [target for target in targets if target in self._sent]
+        self._sent.update(fresh)
+        hashes = np.array([url_hash(target, SEED) for target in (*fresh, *known)], np.uint64)
+        return self._memory.look(url, PackedLinks(hashes.tobytes(), "\n".join(fresh).encode(), len(fresh)))
+
+
+def test_a_page_is_closed_when_all_its_links_are_new_and_stay() -> None:
+    links = Links()
+    links.look("http://a/", "http://a/home", "http://a/m/1", "http://a/m/2")
+    assert links.look("http://a/m/1", "http://a/home", "http://a/m/3", "http://a/m/4") == (Closure.SECTION, 0)
+    assert links.look("http://a/m/3", "http://a/home", "http://a/m/5", "http://a/n/6") == (Closure.HOST, 0)
+    assert links.look("http://a/m/5", "http://a/home", "http://a/m/7", "http://b/") == (Closure.OPEN, 0)
+    assert links.look("http://a/m/7", "http://a/home") == (Closure.OPEN, 0), "a dead end"
+
+
+def test_the_way_back_up_is_no_way_out_but_a_page_met_elsewhere_is() -> None:
+    links = Links()
+    links.look("http://a/m/1", "http://a/m/2", "http://a/m/3")
+    assert links.look("http://a/m/2", "http://a/m/1", "http://a/m/4", "http://a/m/5") == (Closure.SECTION, 0)
+    assert links.look("http://a/m/4", "http://a/m/1", "http://a/m/2", "http://a/m/6") == (Closure.SECTION, 0)
+    assert links.look("http://a/m/6", "http://a/m/3", "http://a/m/7") == (Closure.OPEN, 1)
+
+
+# Judgements
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[Database]:
+    opened = Database.create(tmp_path / "state.db")
+    yield opened
+    opened.close()
+
+
+class Site:
+    """Feeds pages of one host to the judgement, as a coordinator does."""
+
+    def __init__(self, database: Database, toml: str = "") -> None:
+        self.patterns = Patterns(database, config.parse(toml))
+        self.host = Host(1, "example.com")
+        database.write("INSERT OR IGNORE INTO hosts (id, key) VALUES (1, 'example.com')")
+        self._database = database
+
+    def url(self, path: str) -> str:
+        return f"http://{self.host.key}{path}"
+
+    def page(
+        self,
+        path: str,
+        text: str,
+        *targets: str,
+        depth: int = 1,
+        closure: Closure = Closure.OPEN,
+        backs: int = 0,
+    ) -> bool:
+        """Take a page in, and say whether another one of its kind would be asked for."""
+        url = self.url(path)
+        pairs = sample(text, url)
+        bands = band_keys(pairs, self.host.id).tobytes()
+        traits = Traits(shape(url), section(url), pairs.tobytes(), bands, closure, backs)
+        texts = [self.url(target) for target in targets]
+        links = PackedLinks(bytes(8 * len(texts)), "\n".join(texts).encode(), len(texts))
+        self.host.pages += 1
+        self.patterns.take_in_page(self.host, url, depth, traits, links)
+        return not (self.patterns.watches(self.host) and self.patterns.trap(self.host, url))
+
+    def restart(self, toml: str = "") -> None:
+        self.patterns.flush()
+        self.patterns = Patterns(self._database, config.parse(toml))
+
+
+def calendar(site: Site, most: int) -> int:
+    """How many months of a calendar without events are asked for."""
+    for month in range(1, most):
+        if not site.page(f"/calendar/{month}", f"Month {month}. {prose('nothing', 60)}", f"/calendar/{month + 1}"):
+            return month
+    return most
+
+
+def test_a_calendar_stops_and_says_why(database: Database) -> None:
+    site = Site(database)
+    assert calendar(site, 100) == 8
+    why = site.patterns.trap(site.host, site.url("/calendar/1000"))
+    assert why.startswith("example.com/calendar/0: 8 pages, yield 0.3")
+    assert site.patterns.trap(site.host, site.url("/calendar/2/3/4")), "its section stops with it"
+
+
+def test_a_good_kind_goes_on_where_another_has_stopped(database: Database) -> None:
+    site = Site(database)
+    for number in range(20):
+        assert site.page(f"/shop/item-{number}", prose(number, 100))
+    number = 0
+    while site.page(f"/shop/list?color={number}", prose("list", 100), f"/shop/list?color={number + 1}"):
+        number += 1
+    assert number < 10
+    assert site.patterns.trap(site.host, site.url("/shop/list?color=1000"))
+    assert not site.patterns.trap(site.host, site.url("/shop/item-1000"))
+    assert not site.patterns.trap(site.host, site.url("/other/page"))
+
+
+def test_all_combinations_of_parameters_are_one_kind(database: Database) -> None:
+    site = Site(database)
+    cards = [prose(number, 12) for number in range(40)]
+    chance = np.random.default_rng(1)
+    asked = 0
+    for number in range(200):
+        names = chance.choice(8, 3, replace=False)
+        path = "/search?" + "&".join(f"{'abcdefgh'[name]}={number}" for name in names)
+        if site.patterns.trap(site.host, site.url(path)):
+            break
+        asked += 1
+        text = " ".join(cards[card] for card in chance.choice(40, 10, replace=False))
+        site.page(path, f"{prose('template', 80)} {text}", path + "1")
+    assert 8 <= asked <= 45
+
+
+def test_copies_that_lead_nowhere_are_no_trap(database: Database) -> None:
+    """Photographs without words: as many as there are, and then it ends."""
+    site = Site(database)
+    assert all(site.page(f"/photo/{number}", "next back home") for number in range(300))
+
+
+def test_a_dry_spell_that_leads_to_other_pages_is_no_trap(database: Database) -> None:
+    site = Site(database)
+    for number in range(300):
+        assert site.page(f"/calendar/{number}", "a month", f"/calendar/{number + 1}", f"/article/{number}")
+        assert site.page(f"/article/{number}", prose(number, 80))
+
+
+def maze(site: Site, most: int, dead_end_every: int = 0, back_every: int = 0) -> int:
+    for depth in range(1, most):
+        closure = Closure.SECTION
+        targets = [f"/maze/{depth}-{place}" for place in range(10)]
+        if dead_end_every and depth % dead_end_every == 0:
+            closure, targets = Closure.OPEN, []
+        backs = 0
+        if back_every and depth % back_every == 0:
+            closure, backs = Closure.OPEN, 1
+        if not site.page(f"/maze/{depth}", prose(depth, 80), *targets, depth=depth, closure=closure, backs=backs):
+            return depth
+    return most
+
+
+def test_a_maze_of_ever_new_text_stops(database: Database) -> None:
+    site = Site(database)
+    assert maze(site, 500) <= 22
+    assert "lead only deeper" in site.patterns.trap(site.host, site.url("/maze/1000"))
+
+
+def test_a_site_that_ends_or_leads_back_is_no_maze(database: Database) -> None:
+    assert maze(Site(database), 500, dead_end_every=10) == 500
+    assert maze(Site(database), 500, back_every=4) == 500
+
+
+def test_redirects_within_a_host_bring_nothing(database: Database) -> None:
+    site = Site(database)
+    site.host.pages = 1
+    for number in range(20):
+        site.patterns.take_in_redirect(site.host, site.url(f"/go/{number}"), site.url(f"/go/{number + 1}"), False)
+    assert site.patterns.trap(site.host, site.url("/go/1000"))
+
+
+def test_redirects_to_pages_are_no_trap(database: Database) -> None:
+    site = Site(database)
+    for number in range(300):
+        site.patterns.take_in_redirect(site.host, site.url(f"/p/{number}"), site.url(f"/p/{number}/title"), False)
+        assert site.page(f"/p/{number}/title", prose(number, 80))
+        assert not site.patterns.trap(site.host, site.url(f"/p/{number}"))
+
+
+def test_kinds_that_bring_little_let_others_first(database: Database) -> None:
+    site = Site(database)
+    for month in range(5):
+        site.page(f"/calendar/{month}", "a month", f"/calendar/{month + 1}")
+    assert site.patterns.watches(site.host)
+    asked = [site.patterns.lets_others_first(site.host, site.url("/calendar/9")) for _ in range(130)]
+    assert asked == ([True] * 64 + [False]) * 2
+    assert not site.patterns.lets_others_first(site.host, site.url("/article/9"))
+
+
+def test_judgements_survive_a_restart(database: Database) -> None:
+    site = Site(database)
+    calendar(site, 100)
+    site.restart()
+    assert site.patterns.trap(site.host, site.url("/calendar/1000"))
+    assert [(host, name) for host, name, one in worst_patterns(database, 10) if one.stopped] == [
+        ("example.com", "/calendar/0"),
+        ("example.com", "/calendar/…"),
+    ]
+    known = kinds_of(database, 1, site.url("/calendar/5"))
+    assert [(name, one.pages, one.stopped) for name, one in known.items()] == [
+        ("/calendar/0", 8, True),
+        ("/calendar/…", 8, True),
+        (ALL, 8, False),
+    ]
+
+
+def test_judgements_can_be_overruled(database: Database) -> None:
+    site = Site(database)
+    calendar(site, 100)
+    for toml in ('[traps]\nexempt_hosts = ["example.com"]', "[traps]\nnovelty = false"):
+        site.restart(toml)
+        assert not site.patterns.watches(site.host)
+        assert calendar(site, 100) == 100
+
+
+# Probes
+
+
+def test_a_host_is_probed_once_it_has_shown_some_pages(database: Database) -> None:
+    site = Site(database)
+    url = site.url("/news/1")
+    for number in range(4):
+        site.page(f"/news/{number}", prose(number, 80))
+        assert not site.patterns.probe(site.host, url)
+    site.page("/news/4", prose(4, 80))
+    probe = site.patterns.probe(site.host, url)
+    assert probe.startswith(site.url("/"))
+    assert len(probe) == len(site.url("/")) + 16
+    assert not site.patterns.probe(site.host, url), "once"
+    site.patterns.take_in_probe(site.host, probe, b"")
+    assert not site.patterns.probe(site.host, url)
+    site.page("/news/5", prose(4, 80))
+    assert site.patterns.probe(site.host, url).startswith(site.url("/news/")), "pages of a directory are alike"
+    site.restart()
+    assert not site.patterns.probe(site.host, site.url("/x")), "the answer is remembered"
+
+
+def test_pages_like_the_answer_to_a_probe_are_soft_404s(database: Database) -> None:
+    site = Site(database)
+    missing = "Sorry, {} is not here. " + prose("missing", 60)
+    for number in range(5):
+        site.page(f"/{number}", prose(number, 80))
+    probe = site.patterns.probe(site.host, site.url("/0"))
+    name = probe.rpartition("/")[2]
+    site.patterns.take_in_probe(site.host, probe, sample(missing.format(name), probe).tobytes())
+    site.restart()
+    for path, text, expected in (("/shoes", missing.format("shoes"), True), ("/hats", prose("hats", 60), False)):
+        traits = Traits("", "", sample(text, site.url(path)).tobytes())
+        assert site.patterns.is_soft_404(site.host, site.url(path), traits) is expected
+
+
+def test_probes_can_be_switched_off(database: Database) -> None:
+    for toml in ("[traps]\nsoft_404 = false", '[traps]\nexempt_hosts = ["example.com"]'):
+        site = Site(database, toml)
+        site.host.pages = 10
+        assert not site.patterns.probe(site.host, site.url("/"))
+
+
+# Nothing honest is judged
+
+
+def novel_share(database: Database, pages: Iterable[tuple[str, str]]) -> float:
+    site = Site(database)
+    for path, markup in pages:
+        assert site.page(path, plain_text(markup), f"{path}/next"), f"{path} is taken for a trap"
+    known = worst_patterns(database, 1)
+    assert not known or not known[0][2].stopped
+    return min([one.value for _, _, one in known], default=1.0)
+
+
+def test_pages_of_one_template_are_new(database: Database) -> None:
+    pages = trapweb.magazine("a magazine", 1_000)
+    assert novel_share(database, [(path, answer.body) for path, answer in pages.items()]) > 0.95
+
+
+@pytest.mark.parametrize("mean_page_bytes", [4_000, 11_000])
+def test_the_synthetic_web_is_honest(database: Database, mean_page_bytes: int) -> None:
+    """Its pages are put together from 2,048 paragraphs."""
+    web = SimWeb(SimWebSettings.plain(hosts=1, pages=1_500, mean_page_bytes=mean_page_bytes))
+    pages = [(page.url[page.url.index("/", 8) :], page.body().decode()) for page in web.pages(PageKind.CONTENT)]
+    assert novel_share(database, pages) > 0.9
+
+
+def test_articles_are_new(database: Database) -> None:
+    if not ARTICLES.is_dir():
+        pytest.skip(f"{ARTICLES} is missing")
+    names = Counter(json.loads((ARTICLES / "ground-truth.json").read_text("utf-8")).keys())
+    bodies = [gzip.decompress((ARTICLES / "html" / f"{name}.html.gz").read_bytes()) for name in names]
+    pages = [(f"/article/{number}", body.decode("utf-8", "ignore")) for number, body in enumerate(bodies)]
+    assert novel_share(database, pages) > 0.9
+
+
+def test_traits_are_small() -> None:
+    fields = dataclasses.asdict(Traits("/a", "/a…", pairs_of(prose("a", 3_000)).tobytes()))
+    assert len(fields["pairs"]) <= 8 * 48
