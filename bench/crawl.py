@@ -21,6 +21,8 @@ from static_web import StaticWeb, build, free_port, nginx
 
 _PYCRAWL = [sys.executable, "-c", "from pycrawl.cli import main; main()"]
 _CONFIG = """
+[crawl]
+proxy = "none"
 [politeness]
 delay = 0
 [security]

@@ -53,7 +53,6 @@ class AnswerReader:
         self._packer = LinkPacker(
             self._rules, url_filter, seed, config.limits.max_links_per_page, config.politeness.rel_nofollow
         )
-        self._wants_traits = config.traps.novelty or config.traps.soft_404
         self._link_memory = LinkMemory(seed)
         self._wants_prints = config.content.near_duplicates
         self._main_content = config.content.main_content if self._wants_prints else ""
@@ -163,14 +162,14 @@ class AnswerReader:
         its main content."""
         clock = self._clock()
         begun = clock()
-        page = parse_html(response.body, content_type, self._agent, self._wants_traits, self._main_content)
+        page = parse_html(response.body, content_type, self._agent, job.close_look, self._main_content)
         parsed = clock()
         if self._obey_meta:
             wishes |= page.robots
         packed, filtered = self._packer.pack(page, job.url, job.depth, wishes.isdisjoint(_NOFOLLOW))
         self.stage_seconds["parse"] += (parsed - begun) * _SAMPLED
         packed_at = clock()
-        traits = self._traits(job, page, packed) if self._wants_traits else None
+        traits = self._traits(job, page, packed) if job.close_look else None
         self.stage_seconds["links"] += (packed_at - parsed) * _SAMPLED
         self.stage_seconds["traits"] += (clock() - packed_at) * _SAMPLED
         return packed, filtered, wishes, traits, page.content

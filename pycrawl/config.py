@@ -296,7 +296,9 @@ class ContentSection:
         'How a page\'s main content is found, by which near-duplicates are judged: "dom" (what "auto" stands for), '
         '"slope", or "off": all of its text counts.',
     )
-    near_duplicates: bool = _key(_switch, True, "Find pages whose text is nearly that of a stored one.")
+    near_duplicates: bool = _key(
+        _switch, False, "Find pages whose text is nearly that of a stored one; costs about half as much again per page."
+    )
     near_duplicate_threshold: float = _key(
         _number(0.5, 1), 0.9, "How much of the text two pages must share (Jaccard coefficient of 4-word shingles)."
     )

@@ -280,6 +280,7 @@ class Coordinator:
             hops=entry.hops,
             address=queue.host.address,
             cookies=entry.cookies,
+            close_look=self._workspace.patterns.looks_at(queue.host, entry.url),
             look_up=self._is_look_up_due(queue, now),
             validators=self._validators(entry.url_id) if entry.revisit else NO_VALIDATORS,
             robots=robots,

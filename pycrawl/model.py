@@ -179,6 +179,7 @@ class FetchJob:
     hops: int = 0  # redirects that led to this URL
     address: str = ""  # to be dialled, as the host's gate is kept by it; empty: not known yet
     cookies: str = ""  # the Cookie header that an earlier answer of this very URL asked for
+    close_look: bool = False  # the page's traits are wanted
     look_up: bool = False  # the host's name has not been looked up for a while: is it still that address?
     validators: Validators = NO_VALIDATORS
     robots: RobotsFile | None = None  # sent with a host's first page job to a fetcher

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pycrawl.simweb import SimServer
 
 _MARK = "demo-web"  # this file in a crawl's directory says that it is a demo's, and holds the seed URL
-_CONFIG = {"politeness.delay": "0.05", "security.allow_private_addresses": "true"}
+_CONFIG = {"crawl.proxy": '"none"', "politeness.delay": "0.05", "security.allow_private_addresses": "true"}
 _COLLECTION = "docs/WTX001/B01.gz"
 
 

@@ -163,6 +163,9 @@ def prescan(head: bytes) -> str:
     for start, name in _UTF16_XML:
         if head.startswith(start):
             return name
+    lowered = head.lower()
+    if b"charset" not in lowered and b"encoding" not in lowered:
+        return ""  # as most pages that declare it in the header: no need to take the markup apart
     return _of_meta(head) or _of_xml(head)
 
 

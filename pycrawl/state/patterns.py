@@ -54,6 +54,8 @@ _WORDS_SLOTS = 1_024
 _MOST_PAGES = 128  # that a vocabulary counts before it halves
 _GOOD_RECORD = 4  # pages that a kind must have to be trusted where the wider one has stopped
 _UNREMARKABLE = 0.8  # a yield above which a kind needs no row
+_PROOF = 24  # pages that a kind must have shown, and its host too, until not all are looked at
+_LOOKED_AT = 8  # one page in so many is, from then on
 _PASSED_OVER = 64  # URLs of a kind with a low yield that let others go first, until one of them is tried
 _PAGES_BEFORE_PROBE = 5
 _MOST_PROBES = 4  # of one host
@@ -126,6 +128,10 @@ class Pattern:
     @property
     def is_trusted(self) -> bool:
         return not self.stopped and self.pages >= _GOOD_RECORD and not self.is_low
+
+    @property
+    def is_above_doubt(self) -> bool:
+        return self.pages >= _PROOF and min(self.value, self.openness) >= _UNREMARKABLE
 
     @property
     def reason(self) -> str:
@@ -221,6 +227,7 @@ class Patterns:
         self._dirty: dict[tuple[int, str], Pattern] = {}
         self._new_probes: list[tuple[int, str, bytes]] = []
         self._chance = random.Random()
+        self._turn = 0
 
     # Before a fetch
 
@@ -244,6 +251,19 @@ class Patterns:
                 pattern.passed_over = (pattern.passed_over + 1) % (_PASSED_OVER + 1)
                 return pattern.passed_over > 0
         return False
+
+    def looks_at(self, host: Host, url: str) -> bool:
+        """Whether the page is to be looked at closely; of a host with a good record, a few are."""
+        record = self._record(host)
+        if record.exempt or not (self._judges or self._probes):
+            return False
+        if record.watched or any(map(len, record.probes.values())):
+            return True
+        whole, kind = record.patterns.get(ALL), record.patterns.get(section(url))
+        if whole is None or kind is None or not (whole.is_above_doubt and kind.is_above_doubt):
+            return True
+        self._turn = (self._turn + 1) % _LOOKED_AT
+        return not self._turn
 
     def probe(self, host: Host, url: str) -> str:
         """A URL that cannot exist, if the host is to be asked for one before this; else empty."""

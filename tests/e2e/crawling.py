@@ -41,7 +41,7 @@ Settings = dict[str, dict[str, object]]
 # Fast, against servers on loopback: no pause between fetches, and a failing host does not cost seconds. No probes, so
 # that servers are asked for nothing but what they have.
 FAST: Settings = {
-    "crawl": {"fetchers": 1, "slots_per_fetcher": 16},
+    "crawl": {"fetchers": 1, "slots_per_fetcher": 16, "proxy": "none"},
     "politeness": {"delay": 0, "max_backoff": 0.05},
     "security": {"allow_private_addresses": True},
     "traps": {"soft_404": False},
