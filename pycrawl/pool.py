@@ -146,8 +146,11 @@ class FetcherPool:
         if fetcher.process.exitcode is None:
             fetcher.process.kill()
             fetcher.process.join()
+        url_id = int(fetcher.working_on.value)
         if cause == "died":
             cause = f"died (exit code {fetcher.process.exitcode})"
+            if fetcher.process.exitcode == -signal.SIGKILL:
+                url_id = 0  # killed from outside, which says nothing of what it was at
         fetcher.jobs.close()
         fetcher.results.close()
         self._stillborn += not fetcher.alive
@@ -157,7 +160,7 @@ class FetcherPool:
             self._retired_cpu[stage] = self._retired_cpu.get(stage, 0.0) + seconds
         self.replaced += 1
         self._fetchers[fetcher.number] = self._spawn(fetcher.number)
-        return Death(fetcher.number, int(fetcher.working_on.value), cause)
+        return Death(fetcher.number, url_id, cause)
 
     def _spawn(self, number: int) -> _Fetcher:
         jobs_reader, jobs_writer = self._context.Pipe(duplex=False)

@@ -54,10 +54,22 @@ def command(path: Path, as_json: bool, document: str | None, find_all: bool, thr
     database = open_for_reading(directory)
     least = threshold if threshold is not None else config.content.near_duplicate_threshold
     with database.explained(), database.snapshot():
+        _must_have_fingerprints(database)
         if document is None:
             _discover(database, least, as_json)
         else:
             _search(directory, config, database, document, least, as_json)
+
+
+def _must_have_fingerprints(database: Database) -> None:
+    """Nothing found would be a wrong answer where nothing could be compared."""
+    from pycrawl.state.documents import count_documents
+    from pycrawl.state.near_seen import count_prints
+
+    if count_documents(database) and not count_prints(database):
+        raise PycrawlError(
+            f"{database.path}: no document has fingerprints; with content.near_duplicates = true the crawl makes them"
+        )
 
 
 # One document

@@ -39,7 +39,10 @@ def site() -> Iterator[Site]:
 
 @pytest.fixture(scope="module")
 def crawl(site: Site, tmp_path_factory: pytest.TempPathFactory) -> Crawl:
-    settings: dict[str, dict[str, object]] = {"traps": {"novelty": False, "soft_404": False}}
+    settings: dict[str, dict[str, object]] = {
+        "content": {"near_duplicates": True},
+        "traps": {"novelty": False, "soft_404": False},
+    }
     made = Crawl.make(tmp_path_factory.mktemp("dups") / "crawl", [site.url + "/"], settings)
     made.run("crawl")
     return made
@@ -102,6 +105,13 @@ def test_wrong_usage(crawl: Crawl, arguments: list[str]) -> None:
 def test_what_is_not_there(crawl: Crawl) -> None:
     assert "no document" in crawl.run("dups", "http://example.com/", exit_code=FAILED).stderr
     assert "neither a file nor" in crawl.run("dups", "mailto:x@example.com", exit_code=WRONG_USAGE).stderr
+
+
+def test_without_fingerprints_nothing_is_claimed(site: Site, tmp_path: Path) -> None:
+    made = Crawl.make(tmp_path / "crawl", [f"{site.url}/a"], {"content": {"near_duplicates": False}})
+    made.run("crawl")
+    for arguments in (["--all"], [f"{site.url}/a"]):
+        assert "content.near_duplicates" in made.run("dups", *arguments, exit_code=FAILED).stderr
 
 
 def test_it_is_told_by_stats_and_why(crawl: Crawl, site: Site) -> None:

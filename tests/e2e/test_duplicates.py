@@ -24,7 +24,10 @@ FAR = 0.6
 MOST_FAR = 0.02  # of the joins
 
 # What is judged here is content; pages of one kind must all be asked for, however alike they are.
-SETTINGS: Settings = {"traps": {"novelty": False, "soft_404": False}}
+SETTINGS: Settings = {
+    "content": {"near_duplicates": True},
+    "traps": {"novelty": False, "soft_404": False},
+}
 
 
 def article(text: str, links: tuple[str, ...] = (), frame: str = "") -> Reply:

@@ -72,7 +72,7 @@ def test_a_url_that_kills_its_fetcher_twice_is_given_up(make_crawl: MakeCrawl) -
     with Site({"/": page(*paths[:15], "/killer", *paths[15:]), **pages}) as site:
         crawl = make_crawl([site.url + "/"], {"politeness": {"connections_per_host": 4}})
         output = crawl.run("crawl").stdout
-        assert "2 fetchers died" in output
+        assert "2 fetchers died" in output, output + (crawl.directory.log / "crawl.log").read_text()
         assert site.times()["/killer"] == 2
         assert set(site.times()) == {"/", "/killer", *paths}
         assert crawl.stats()["errors"] == {"fetcher-killed": 1}
