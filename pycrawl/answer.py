@@ -181,7 +181,7 @@ class AnswerReader:
             shape=shape(job.url),
             section=section(job.url),
             pairs=pairs.tobytes(),
-            bands=band_keys(pairs, job.host_id).tobytes(),
+            bands=tuple(band_keys(pairs, job.host_id)),
             closure=closure,
             backs=backs,
         )

@@ -309,10 +309,13 @@ class TrapsSection:
     """What keeps sites without end from eating the crawl. `pycrawl stats` and `pycrawl why` show what was judged."""
 
     novelty: bool = _key(
-        _switch, True, "Stop asking for a kind of page (host, path, parameters) whose pages bring nothing new."
+        _switch,
+        False,
+        "Stop asking for a kind of page (host, path, parameters) whose pages bring nothing new. A small site whose pages"
+        " all say nearly the same is taken for a trap too.",
     )
     soft_404: bool = _key(
-        _switch, True, "Ask each host for a page that cannot exist; pages like its answer are not kept."
+        _switch, False, "Ask each host for a page that cannot exist; pages like its answer are not kept."
     )
     exempt_hosts: tuple[str, ...] = _key(_texts, (), "Hosts that are never judged; forms as in scope.allow_hosts.")
     max_path_segments: int = _key(_integer(0, 10_000), 30, "URLs with longer paths are turned away; 0: no limit.")

@@ -225,7 +225,7 @@ class Traits:
     shape: str  # of its URL
     section: str
     pairs: bytes = b""  # a sample of its text, as little-endian uint64
-    bands: bytes = b""  # what copies of it have in common, likewise
+    bands: tuple[int, ...] = ()  # what copies of it have in common
     closure: Closure = Closure.OPEN
     backs: int = 0  # links to pages that were met before, beside the navigation and the way here
 

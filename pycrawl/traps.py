@@ -23,7 +23,6 @@ from collections import OrderedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from pycrawl.fingerprint.mixing import spread
 from pycrawl.fingerprint.shingle import windows
 from pycrawl.fingerprint.words import split, tokens
 from pycrawl.model import Closure, PackedLinks
@@ -52,8 +51,11 @@ LARGE_SITE = 20_000  # pages that a site must have, judged by how few links lead
 SAMPLE = 48  # pairs of words
 _PAIR = 2
 _SMALLEST = 4 * SAMPLE  # pairs, repetitions and all, among which the sample is found
-_WHOLE_TEXT = 6_000  # characters; of longer texts three parts stand for the rest
-_PART = 2_000
+_WHOLE_TEXT = 4_500  # characters; of longer texts three parts stand for the rest
+_PART = 1_500
+_END_OF_URL = "xqzjxkvwqzxjqk"
+_WORD_SLOTS = np.uint64(4_096)
+_FIRST_BYTE, _ZERO, _NINE = np.uint64(0xFF), np.uint64(ord("0")), np.uint64(ord("9"))
 BANDS = 4
 _SAME_BANDS = 3  # of so many: a copy, but for a few words
 _LEAST_IN_BAND = 3
@@ -65,7 +67,9 @@ _RARE_SHARE = 0.5  # of what is not template
 
 _LINKS_LOOKED_AT = 16  # of one page
 
-_HOST_BITS = 24  # from the 25th bit on, a host's number changes the keys of its pages
+_BAND_SHIFT = 7  # bits: a band is no range of pairs, as a sample has the smallest ones
+_HOST_FACTOR = 0x9E3779B97F4A7C15  # makes the keys of each host its own
+_64_BITS = (1 << 64) - 1
 
 # Shapes.
 _SHAPED_SEGMENTS = 6
@@ -143,49 +147,63 @@ def sample(text: str, url: str) -> Hashes:
     if len(text) > _WHOLE_TEXT:
         parts = (len(text) * place // 6 - _PART // 2 for place in (1, 3, 5))
         text = " ".join(text[start : start + _PART] for start in parts)
-    words = split(text)
+    # The URL's words stand in front, up to one that no text has.
+    words = split(f"{url[url.index('/', 8) :]} {_END_OF_URL} {text}")
     hashes = words.hashes()
-    first = words.columns[0] & np.uint64(0xFF)
-    kept = (first < ord("0")) | (first > ord("9"))
-    dates = _date_words()
-    kept &= dates.take(dates.searchsorted(hashes), mode="clip") != hashes
-    for word in set(tokens(url[url.index("/", 8) :]).tolist()):
-        kept &= hashes != np.uint64(word)
-    pairs = windows(hashes[kept], _PAIR)
+    own = int((hashes == _end_of_url()).argmax())
+    dropped = _date_words().copy()
+    dropped[hashes[: own + 1] % _WORD_SLOTS] = True
+    first = words.columns[0] & _FIRST_BYTE
+    dropped = dropped[hashes % _WORD_SLOTS]
+    dropped |= (first >= _ZERO) & (first <= _NINE)
+    pairs = windows(hashes[~dropped], _PAIR)
     if len(pairs) > _SMALLEST:  # sorting all of them would take longer than all the rest
         pairs = np.partition(pairs, _SMALLEST)[:_SMALLEST]
-    return np.unique(pairs)[:SAMPLE]
+    pairs.sort()
+    is_first = np.ones(len(pairs), np.bool_)
+    np.not_equal(pairs[1:], pairs[:-1], out=is_first[1:])
+    return pairs[is_first][:SAMPLE]
 
 
 @functools.cache
-def _date_words() -> Hashes:
-    return np.unique(tokens(_DATE_WORDS))
+def _date_words() -> NDArray[np.bool_]:
+    """By residue of the hash. A few other words share one, and are dropped wherever they stand, which does no harm."""
+    table = np.zeros(int(_WORD_SLOTS), np.bool_)
+    table[tokens(_DATE_WORDS) % _WORD_SLOTS] = True
+    return table
 
 
-def band_keys(pairs: Hashes, host_id: int) -> Hashes:
+@functools.cache
+def _end_of_url() -> np.uint64:
+    return np.uint64(tokens(_END_OF_URL)[0])
+
+
+def band_keys(pairs: Hashes, host_id: int) -> list[int]:
     """What copies of a page have in common: a few words more or less change one or two of the keys."""
-    bands = (pairs[:, np.newaxis] >> np.uint64(7)) % np.uint64(BANDS) == np.arange(BANDS, dtype=np.uint64)
-    sums = np.where(bands, pairs[:, np.newaxis], np.uint64(0)).sum(axis=0, dtype=np.uint64)
-    if len(pairs) < BANDS * _LEAST_IN_BAND or bands.sum(axis=0).min() < _LEAST_IN_BAND:
-        sums[:] = pairs.sum(dtype=np.uint64)
-    keys: Hashes = spread(sums + np.uint64(host_id << _HOST_BITS))
-    return keys
+    bands: list[list[int]] = [[] for _ in range(BANDS)]
+    for pair in pairs.tolist():
+        bands[(pair >> _BAND_SHIFT) % BANDS].append(pair)
+    if min(map(len, bands)) < _LEAST_IN_BAND:
+        bands = [pairs.tolist()] * BANDS
+    host = host_id * _HOST_FACTOR
+    return [(sum(band) ^ host) & _64_BITS for band in bands]
 
 
 def is_copy(known_bands: int) -> bool:
     return known_bands >= _SAME_BANDS
 
 
-def is_made_anew(pairs: int, seen: NDArray[np.uint8], pages: int) -> bool:
+def is_made_anew(seen: list[int], pages: int) -> bool:
     """Whether a page says anything of its own; `seen`: how many of the `pages` of its section have each of its pairs.
 
     What most of them have is the template, which says nothing either way.
     """
     if not pages:
         return True
-    rare = int(np.count_nonzero(seen < max(1.0, RARE * pages)))
-    template = int(np.count_nonzero(seen >= max(1.0, _PLAIN * pages)))
-    return rare >= min(_LEAST_RARE, max(1, pairs)) and rare >= _RARE_SHARE * (pairs - template)
+    few, most = max(1.0, RARE * pages), max(1.0, _PLAIN * pages)
+    rare = sum([times < few for times in seen])
+    template = sum([times >= most for times in seen])
+    return rare >= min(_LEAST_RARE, max(1, len(seen))) and rare >= _RARE_SHARE * (len(seen) - template)
 
 
 def are_alike(one: Hashes, other: Hashes) -> bool:

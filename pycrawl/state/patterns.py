@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import random
 import string
+from array import array
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pycrawl.config import Config
 from pycrawl.model import Closure, PackedLinks, Traits
@@ -50,12 +50,14 @@ _HOSTS_KEPT = 20_000
 _KINDS_KEPT = 512  # of one host
 _VOCABULARIES_KEPT = 8_192  # 5 KB each
 _COPY_SLOTS = 1 << 21  # 8 bytes each, four a page
-_WORDS_SLOTS = 1_024
+_WORDS_SLOTS = 1_024  # by the low bits of a pair; the 32 low bits tell it from others
+_KEY_BITS = 0xFFFF_FFFF
 _MOST_PAGES = 128  # that a vocabulary counts before it halves
 _GOOD_RECORD = 4  # pages that a kind must have to be trusted where the wider one has stopped
 _UNREMARKABLE = 0.8  # a yield above which a kind needs no row
-_PROOF = 24  # pages that a kind must have shown, and its host too, until not all are looked at
-_LOOKED_AT = 8  # one page in so many is, from then on
+_PROOF = 12  # pages that a kind must have shown, and its host too, until not all are looked at
+_LOOKED_AT = 16  # one page in so many is, from then on
+_DOUBTS = 16  # pages that are all looked at after one that brought nothing
 _PASSED_OVER = 64  # URLs of a kind with a low yield that let others go first, until one of them is tried
 _PAGES_BEFORE_PROBE = 5
 _MOST_PROBES = 4  # of one host
@@ -79,11 +81,13 @@ class Pattern:
     backs: int = 0  # how often they did
     stopped: bool = False
     passed_over: int = 0  # URLs, since the last one that was tried
+    doubts: int = 0  # pages to be looked at, as one of the last few brought nothing
 
     def add(self, score: float) -> None:
         self.value = smoothed(self.value, self.pages, score)
         self.pages += 1
         self.novel += score == 1.0
+        self.doubts = max(0, self.doubts - 1) if score else _DOUBTS
 
     def add_links(self, closed: bool, depth: int, fresh: int, backs: int) -> None:
         """To be called before `add`."""
@@ -131,7 +135,7 @@ class Pattern:
 
     @property
     def is_above_doubt(self) -> bool:
-        return self.pages >= _PROOF and min(self.value, self.openness) >= _UNREMARKABLE
+        return self.pages >= _PROOF and not self.doubts and min(self.value, self.openness) >= _UNREMARKABLE
 
     @property
     def reason(self) -> str:
@@ -174,13 +178,13 @@ class _Copies:
     """The band keys of the pages met lately: one slot for each residue, the newest stays."""
 
     def __init__(self) -> None:
-        self._keys = np.zeros(_COPY_SLOTS, np.uint64)
+        self._keys = array("Q", bytes(8 * _COPY_SLOTS))
 
-    def look_and_add(self, keys: Hashes) -> int:
+    def look_and_add(self, keys: Iterable[int]) -> int:
         """How many of them were there."""
-        slots = (keys % np.uint64(_COPY_SLOTS)).view(np.int64)
-        known = int(np.count_nonzero(self._keys[slots] == keys))
-        self._keys[slots] = keys
+        known = sum([self._keys[key % _COPY_SLOTS] == key for key in keys])
+        for key in keys:
+            self._keys[key % _COPY_SLOTS] = key
         return known
 
 
@@ -191,25 +195,31 @@ class _Vocabulary:
 
     def __init__(self) -> None:
         self.pages = 0
-        self._keys = np.zeros(_WORDS_SLOTS, np.uint32)
-        self._counts = np.zeros(_WORDS_SLOTS, np.uint8)
+        self._keys = array("I", bytes(4 * _WORDS_SLOTS))
+        self._counts = bytearray(_WORDS_SLOTS)
 
-    def look_and_add(self, pairs: Hashes) -> NDArray[np.uint8]:
-        keys = pairs.astype(np.uint32)
-        slots = (pairs >> np.uint64(32)).view(np.int64) % _WORDS_SLOTS
-        held = self._keys[slots] == keys
-        counts = self._counts[slots]
-        seen: NDArray[np.uint8] = counts * held
-        # A pair that finds its slot taken weakens the one that holds it, and takes it over at last.
-        counts = np.where(held, counts + 1, counts - (counts > 0))
-        free = counts == 0
-        counts[free] = 1
-        self._counts[slots] = counts
-        self._keys[slots[free]] = keys[free]
+    def look_and_add(self, pairs: Iterable[int]) -> list[int]:
+        """For each pair, how many pages had it before."""
+        keys, counts = self._keys, self._counts
+        seen = []
+        for pair in pairs:
+            slot = pair % _WORDS_SLOTS
+            key = pair & _KEY_BITS
+            count = counts[slot]
+            if keys[slot] == key:
+                seen.append(count)
+                counts[slot] = count + 1
+                continue
+            seen.append(0)
+            # A pair that finds its slot taken weakens the one that holds it, and takes it over at last.
+            if count > 1:
+                counts[slot] = count - 1
+            else:
+                keys[slot], counts[slot] = key, 1
         self.pages += 1
         if self.pages == _MOST_PAGES:
             self.pages //= 2
-            self._counts //= 2
+            self._counts = bytearray(count // 2 for count in counts)
         return seen
 
 
@@ -331,12 +341,11 @@ class Patterns:
             self._judged(record, name, pattern)
 
     def _is_new(self, record: _HostRecord, traits: Traits) -> bool:
-        known = self._copies.look_and_add(np.frombuffer(traits.bands, np.uint64))
-        pairs = np.frombuffer(traits.pairs, np.uint64)
+        known = self._copies.look_and_add(traits.bands)
         vocabulary = self._vocabulary(record.id, traits.section)
         pages = vocabulary.pages
-        seen = vocabulary.look_and_add(pairs)
-        return not is_copy(known) and is_made_anew(len(pairs), seen, pages)
+        seen = vocabulary.look_and_add(array("Q", traits.pairs))
+        return not is_copy(known) and is_made_anew(seen, pages)
 
     def _vocabulary(self, host_id: int, name: str) -> _Vocabulary:
         key = (host_id, name)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 
 import pytest
 
 from tests.e2e import trapweb
 from tests.e2e.conftest import MakeCrawl
-from tests.e2e.crawling import Crawl, Settings
+from tests.e2e.crawling import Crawl, Settings, merged
 from tests.e2e.trapweb import TRAPS, Answer, Host, TrapWeb, archive, links, magazine, prose, site, tree, with_template
 
 HONEST = 50
@@ -24,6 +25,16 @@ def honest_site(number: int, abroad: list[str]) -> dict[str, Answer]:
     if number % 5 == 4:
         return archive(f"honest {number}", 2, 3)
     return magazine(f"honest {number}", 88, abroad if number == 0 else abroad[number * 7 % len(abroad) :][:3])
+
+
+@pytest.fixture
+def make_crawl(make_crawl: MakeCrawl) -> MakeCrawl:
+    """Crawls that judge what they find."""
+
+    def make(seeds: Iterable[str], settings: Settings | None = None) -> Crawl:
+        return make_crawl(seeds, merged({"traps": {"novelty": True}}, settings or {}))
+
+    return make
 
 
 @pytest.mark.timeout(180)
