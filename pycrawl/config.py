@@ -297,7 +297,7 @@ class ContentSection:
         '"slope", or "off": all of its text counts.',
     )
     near_duplicates: bool = _key(
-        _switch, False, "Find pages whose text is nearly that of a stored one; costs about half as much again per page."
+        _switch, False, "Find pages whose text is nearly that of a stored one; two thirds more work."
     )
     near_duplicate_threshold: float = _key(
         _number(0.5, 1), 0.9, "How much of the text two pages must share (Jaccard coefficient of 4-word shingles)."
@@ -311,8 +311,8 @@ class TrapsSection:
     novelty: bool = _key(
         _switch,
         False,
-        "Stop asking for a kind of page (host, path, parameters) whose pages bring nothing new. A small site whose pages"
-        " all say nearly the same is taken for a trap too.",
+        "Stop asking for a kind of page (host, path, parameters) whose pages bring nothing new. A site whose pages all"
+        " say nearly the same is taken for a trap, too.",
     )
     soft_404: bool = _key(
         _switch, False, "Ask each host for a page that cannot exist; pages like its answer are not kept."

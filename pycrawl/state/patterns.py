@@ -243,7 +243,7 @@ class Patterns:
 
     def watches(self, host: Host) -> bool:
         """Whether one of the host's kinds has a low yield, so that its URLs have to be looked at."""
-        return self._record(host).watched
+        return self._judges and self._record(host).watched
 
     def trap(self, host: Host, url: str) -> str:
         """Why a URL is not asked for; empty if it may be."""
@@ -264,8 +264,10 @@ class Patterns:
 
     def looks_at(self, host: Host, url: str) -> bool:
         """Whether the page is to be looked at closely; of a host with a good record, a few are."""
+        if not (self._judges or self._probes):
+            return False
         record = self._record(host)
-        if record.exempt or not (self._judges or self._probes):
+        if record.exempt:
             return False
         if record.watched or any(map(len, record.probes.values())):
             return True
