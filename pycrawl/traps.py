@@ -41,7 +41,7 @@ LEAST_PAGES_OF_HOST = 16  # … and before all kinds are that have not proved go
 
 # Mazes: 12 closed pages in a row, unless the kind had others before.
 MAZE_FLOOR = 0.2
-LEAST_DEPTHS = 4  # links that closed pages must have led down before they are taken for a maze
+LEAST_DEPTHS = 8  # links that closed pages must have led down: no directory is that deep
 LONG_WINDOW = 512  # pages in which dead ends are counted
 FEW_DEAD_ENDS = 1
 DEAD_END_SHARE = 0.03  # of the pages; a site that ends somewhere has more

@@ -38,6 +38,7 @@ from tests.e2e.trapweb import prose
 
 ARTICLES = Path(__file__).parents[2] / "shared" / "data" / "content"
 SEED = 7
+JUDGING = "[traps]\nnovelty = true\nsoft_404 = true\n"
 
 
 # URLs
@@ -184,7 +185,7 @@ def database(tmp_path: Path) -> Iterator[Database]:
 class Site:
     """Feeds pages of one host to the judgement, as a coordinator does."""
 
-    def __init__(self, database: Database, toml: str = "") -> None:
+    def __init__(self, database: Database, toml: str = JUDGING) -> None:
         self.patterns = Patterns(database, config.parse(toml))
         self.host = Host(1, "example.com")
         database.write("INSERT OR IGNORE INTO hosts (id, key) VALUES (1, 'example.com')")
@@ -213,7 +214,7 @@ class Site:
         self.patterns.take_in_page(self.host, url, depth, traits, links)
         return not (self.patterns.watches(self.host) and self.patterns.trap(self.host, url))
 
-    def restart(self, toml: str = "") -> None:
+    def restart(self, toml: str = JUDGING) -> None:
         self.patterns.flush()
         self.patterns = Patterns(self._database, config.parse(toml))
 
@@ -347,7 +348,7 @@ def test_judgements_survive_a_restart(database: Database) -> None:
 def test_judgements_can_be_overruled(database: Database) -> None:
     site = Site(database)
     calendar(site, 100)
-    for toml in ('[traps]\nexempt_hosts = ["example.com"]', "[traps]\nnovelty = false"):
+    for toml in (JUDGING + 'exempt_hosts = ["example.com"]', "[traps]\nnovelty = false"):
         site.restart(toml)
         assert not site.patterns.watches(site.host)
         assert calendar(site, 100) == 100
@@ -407,7 +408,7 @@ def test_pages_like_the_answer_to_a_probe_are_soft_404s(database: Database) -> N
 
 
 def test_probes_can_be_switched_off(database: Database) -> None:
-    for toml in ("[traps]\nsoft_404 = false", '[traps]\nexempt_hosts = ["example.com"]'):
+    for toml in ("[traps]\nsoft_404 = false", JUDGING + 'exempt_hosts = ["example.com"]'):
         site = Site(database, toml)
         site.host.pages = 10
         assert not site.patterns.probe(site.host, site.url("/"))

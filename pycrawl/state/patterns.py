@@ -1,7 +1,7 @@
 """What each kind of page of a host has brought so far, and the judgements that rest on it.
 
-In memory: a record for each host met lately, some counters for each of its kinds; and two tables of fixed size, which
-forget: one of the pages that were met (`_Copies`), and for each section one of what its pages say (`_Vocabulary`). On
+In memory: a record for each host met lately, with some counters for each of its kinds; and two tables of fixed size,
+which forget: one of the pages met (`Copies`), and for each section one of what its pages say (`Vocabulary`). On
 disk are the kinds with a low yield, and how hosts answered probes: all that a restart must not forget.
 """
 
@@ -11,7 +11,7 @@ import random
 import string
 from array import array
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -20,6 +20,7 @@ from pycrawl.config import Config
 from pycrawl.model import Closure, PackedLinks, Traits
 from pycrawl.state.database import Database
 from pycrawl.state.hosts import Host
+from pycrawl.state.page_memory import Copies, Vocabulary
 from pycrawl.traps import (
     ALL,
     DEAD_END_SHARE,
@@ -49,10 +50,6 @@ from pycrawl.urls import host_key, origin
 _HOSTS_KEPT = 20_000
 _KINDS_KEPT = 512  # of one host
 _VOCABULARIES_KEPT = 8_192  # 5 KB each
-_COPY_SLOTS = 1 << 21  # 8 bytes each, four a page
-_WORDS_SLOTS = 1_024  # by the low bits of a pair; the 32 low bits tell it from others
-_KEY_BITS = 0xFFFF_FFFF
-_MOST_PAGES = 128  # that a vocabulary counts before it halves
 _GOOD_RECORD = 4  # pages that a kind must have to be trusted where the wider one has stopped
 _UNREMARKABLE = 0.8  # a yield above which a kind needs no row
 _PROOF = 12  # pages that a kind must have shown, and its host too, until not all are looked at
@@ -174,55 +171,6 @@ class _HostRecord:
                 yield name, self.patterns[name]
 
 
-class _Copies:
-    """The band keys of the pages met lately: one slot for each residue, the newest stays."""
-
-    def __init__(self) -> None:
-        self._keys = array("Q", bytes(8 * _COPY_SLOTS))
-
-    def look_and_add(self, keys: Iterable[int]) -> int:
-        """How many of them were there."""
-        known = sum([self._keys[key % _COPY_SLOTS] == key for key in keys])
-        for key in keys:
-            self._keys[key % _COPY_SLOTS] = key
-        return known
-
-
-class _Vocabulary:
-    """How many of the pages of a section have a pair of words, for the pairs that stand on many."""
-
-    __slots__ = ("_counts", "_keys", "pages")
-
-    def __init__(self) -> None:
-        self.pages = 0
-        self._keys = array("I", bytes(4 * _WORDS_SLOTS))
-        self._counts = bytearray(_WORDS_SLOTS)
-
-    def look_and_add(self, pairs: Iterable[int]) -> list[int]:
-        """For each pair, how many pages had it before."""
-        keys, counts = self._keys, self._counts
-        seen = []
-        for pair in pairs:
-            slot = pair % _WORDS_SLOTS
-            key = pair & _KEY_BITS
-            count = counts[slot]
-            if keys[slot] == key:
-                seen.append(count)
-                counts[slot] = count + 1
-                continue
-            seen.append(0)
-            # A pair that finds its slot taken weakens the one that holds it, and takes it over at last.
-            if count > 1:
-                counts[slot] = count - 1
-            else:
-                keys[slot], counts[slot] = key, 1
-        self.pages += 1
-        if self.pages == _MOST_PAGES:
-            self.pages //= 2
-            self._counts = bytearray(count // 2 for count in counts)
-        return seen
-
-
 class Patterns:
     """Filled from results as they come; asked before each URL is sent out."""
 
@@ -232,8 +180,8 @@ class Patterns:
         self._probes = config.traps.soft_404
         self._exempt = HostList("traps.exempt_hosts", config.traps.exempt_hosts)
         self._records: OrderedDict[int, _HostRecord] = OrderedDict()
-        self._vocabularies: OrderedDict[tuple[int, str], _Vocabulary] = OrderedDict()
-        self._copies = _Copies()
+        self._vocabularies: OrderedDict[tuple[int, str], Vocabulary] = OrderedDict()
+        self._copies = Copies()
         self._dirty: dict[tuple[int, str], Pattern] = {}
         self._new_probes: list[tuple[int, str, bytes]] = []
         self._chance = random.Random()
@@ -349,11 +297,11 @@ class Patterns:
         seen = vocabulary.look_and_add(array("Q", traits.pairs))
         return not is_copy(known) and is_made_anew(seen, pages)
 
-    def _vocabulary(self, host_id: int, name: str) -> _Vocabulary:
+    def _vocabulary(self, host_id: int, name: str) -> Vocabulary:
         key = (host_id, name)
         found = self._vocabularies.get(key)
         if found is None:
-            found = self._vocabularies[key] = _Vocabulary()
+            found = self._vocabularies[key] = Vocabulary()
             if len(self._vocabularies) > _VOCABULARIES_KEPT:
                 self._vocabularies.popitem(last=False)
         else:
