@@ -1,9 +1,14 @@
-"""From a server's answer to a fetcher's result: status, redirect, record, digest, links."""
+"""From a server's answer to a fetcher's result: status, redirect, record, digest, links.
+
+What looks closely at texts (`traps`, `fingerprint`) is imported where it is used: it loads numpy, for which a fetcher
+would start a tenth of a second later, and most crawls have no use for it here.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import xxhash
 
@@ -11,17 +16,17 @@ from pycrawl import trecweb
 from pycrawl.config import Config
 from pycrawl.fetch.cookies import cookies_to_ask_again
 from pycrawl.fetch.transport import Response, header
-from pycrawl.fingerprint import of_text
-from pycrawl.fingerprint.packed import pack
 from pycrawl.model import NO_LINKS, FetchJob, FetchResult, Kind, Outcome, PackedLinks, StoredBody, Traits
 from pycrawl.parse.charset import charset_of, decode, is_binary
 from pycrawl.parse.html import ParsedPage, parse_html
 from pycrawl.parse.links import LinkPacker
 from pycrawl.politeness import retry_after_seconds
 from pycrawl.robots import directives
-from pycrawl.traps import LinkMemory, band_keys, sample, section, shape
 from pycrawl.url_filter import UrlFilter
 from pycrawl.urls import UrlRules, normalise, url_hash
+
+if TYPE_CHECKING:
+    from pycrawl.traps import LinkMemory
 
 _REDIRECTS = {301, 302, 303, 307, 308}
 _TOO_BUSY = {429, 503}
@@ -53,7 +58,7 @@ class AnswerReader:
         self._packer = LinkPacker(
             self._rules, url_filter, seed, config.limits.max_links_per_page, config.politeness.rel_nofollow
         )
-        self._link_memory = LinkMemory(seed)
+        self._link_memory: LinkMemory | None = None  # made for the first page that is looked at closely
         self._wants_prints = config.content.near_duplicates
         self._main_content = config.content.main_content if self._wants_prints else ""
         self._pages = 0
@@ -145,6 +150,8 @@ class AnswerReader:
         content_type = text_header(response, b"content-type")
         if response.aborted_by_type or not is_html(content_type, response.body):
             return result(job, response, Outcome.FETCHED)
+        from pycrawl.traps import sample
+
         page = parse_html(response.body, content_type, self._agent, with_text=True)
         return result(job, response, Outcome.FETCHED, traits=Traits("", "", sample(page.text, job.url).tobytes()))
 
@@ -175,6 +182,9 @@ class AnswerReader:
         return packed, filtered, wishes, traits, page.content
 
     def _traits(self, job: FetchJob, page: ParsedPage, links: PackedLinks) -> Traits:
+        from pycrawl.traps import LinkMemory, band_keys, sample, section, shape
+
+        self._link_memory = self._link_memory or LinkMemory(self._seed)
         pairs = sample(page.text, job.url)
         closure, backs = self._link_memory.look(job.url, links)
         return Traits(
@@ -252,6 +262,9 @@ def packed_prints(text: str, seed: int) -> bytes:
     """The fingerprints of a text; of one without words there are none."""
     if not text:
         return b""
+    from pycrawl.fingerprint import of_text
+    from pycrawl.fingerprint.packed import pack
+
     prints = of_text(text, seed)
     return pack(prints) if prints.words else b""
 

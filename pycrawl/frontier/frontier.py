@@ -31,7 +31,7 @@ from pycrawl.urls import address_literal, host_key
 
 QUEUES_PER_SLOT = 3
 _MOST_QUEUES = 30_000
-_PULLS_PER_FILL = 2_000  # keeps one call of `fill` in the range of 20 ms
+_PULLS_PER_FILL = 1_000  # keeps one call of `fill` in the range of 10 ms
 _NEVER = float("inf")
 
 
