@@ -212,7 +212,6 @@ class AnswerReader:
         )
         return StoredBody(
             record=trecweb.pack(record) if self._compress else record,
-            plain_length=len(record),
             body_length=len(response.body),
             digest=digest,
             content_type=content_type[:_LONGEST_DETAIL],

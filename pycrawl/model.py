@@ -208,7 +208,6 @@ class StoredBody:
     """A page's record, ready to be appended behind its DOCNO line, and what the documents table says of it."""
 
     record: bytes  # everything after the DOCNO line, compressed if the store is
-    plain_length: int  # of `record`, before compression
     body_length: int  # of the body as served, after content decoding
     digest: bytes  # of that body, 16 bytes
     content_type: str

@@ -29,6 +29,7 @@ from pycrawl.model import Jobs, Results
 _WORKER = "pycrawl.worker"
 _START_SECONDS = 60.0  # for a new process until its first sign of life
 _STILLBORN_MOST = 3  # in a row
+_LONGEST_LINE = 300  # characters of the log that are shown
 _GRACE_SECONDS = 2.0  # for a process that was told to stop
 
 
@@ -155,12 +156,17 @@ class FetcherPool:
         fetcher.results.close()
         self._stillborn += not fetcher.alive
         if self._stillborn >= _STILLBORN_MOST:
-            raise FetcherError(f"fetcher processes do not start: {cause}; {self._log_file} may say why")
+            raise FetcherError(f"fetcher processes do not start: {cause}; {self._log_file} ends: {self._last_words()}")
         for stage, seconds in fetcher.cpu_seconds.items():
             self._retired_cpu[stage] = self._retired_cpu.get(stage, 0.0) + seconds
         self.replaced += 1
         self._fetchers[fetcher.number] = self._spawn(fetcher.number)
         return Death(fetcher.number, url_id, cause)
+
+    def _last_words(self) -> str:
+        """The last line that a fetcher left in the log: what it died of, as a rule."""
+        lines = self._log_file.read_text("utf-8", "replace").split("\n") if self._log_file.exists() else []
+        return next((line.strip()[:_LONGEST_LINE] for line in reversed(lines) if line.strip()), "nothing was written")
 
     def _spawn(self, number: int) -> _Fetcher:
         jobs_reader, jobs_writer = self._context.Pipe(duplex=False)
@@ -186,9 +192,6 @@ class FetcherPool:
             self._selector.register(fetcher.jobs, selectors.EVENT_WRITE, fetcher)
         elif watched and not fetcher.jobs.is_waiting:
             self._selector.unregister(fetcher.jobs)
-
-    def pids(self) -> list[int]:
-        return [fetcher.process.pid for fetcher in self._fetchers if fetcher.process.pid is not None]
 
     def cpu_seconds(self) -> dict[str, float]:
         """CPU time of all fetchers by stage, replaced ones included."""

@@ -35,7 +35,6 @@ class Reason(StrEnum):
     PATTERN_NOT_ALLOWED = "pattern-not-allowed"
     TOO_DEEP = "too-deep"
     EXTERNAL = "external"
-    HOST_LIMIT = "host-limit"
     TOO_MANY_LINKS = "too-many-links"
     NOFOLLOW = "nofollow"
     TOO_MANY_SEGMENTS = "too-many-segments"

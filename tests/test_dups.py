@@ -51,7 +51,6 @@ class Collection:
         record, escapes = trecweb.encode(url, "127.0.0.1", 0.0, content_type, b"HTTP/1.1 200 OK", [], body, "wt10g")
         return StoredBody(
             record=trecweb.pack(record),
-            plain_length=len(record),
             body_length=len(body),
             digest=xxhash.xxh3_128_digest(body, seed),
             content_type=content_type,
