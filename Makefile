@@ -14,7 +14,7 @@ INSTALLED := $(VENV)/installed
 INSTALLED_DEV := $(VENV)/installed-dev
 
 .DEFAULT_GOAL := help
-.PHONY: help crawl test test-slow lint man bench clean
+.PHONY: help crawl test test-slow lint man bench bench-all bench-profile clean
 
 help:
 	@echo 'make crawl                    crawl a demo web on this machine, into demo-crawl/ (about 20 seconds)'
@@ -22,7 +22,8 @@ help:
 	@echo 'make test                     run the tests; make test-slow: the soak tests'
 	@echo 'make lint                     ruff, mypy, import rules'
 	@echo 'make man                      write man/ and pycrawl.toml.example anew from the commands and the settings'
-	@echo 'make bench                    run the benchmarks'
+	@echo 'make bench                    compare with Scrapy and wget2; needs nginx and wget2 (docs/performance.md)'
+	@echo 'make bench-all                run all other benchmarks; make bench-profile: where the CPU time goes'
 	@echo 'make clean                    remove everything that was made, crawls aside'
 	@echo 'PYTHON=python3.12             with any of these: use that Python'
 
@@ -59,8 +60,16 @@ man: $(INSTALLED)
 	$(BIN)/python -m pycrawl.cli.manpages man
 	$(BIN)/python -c 'from pycrawl.config import example; print(example(), end="")' > pycrawl.toml.example
 
+# BENCH="--web synthetic --runs 1", for example.
 bench: $(INSTALLED_DEV)
-	@for script in $$(grep -l __main__ bench/*.py); do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+	@$(BIN)/python bench/compare.py $(BENCH)
+
+bench-all: $(INSTALLED_DEV)
+	@for script in $$(grep -l __main__ bench/*.py | grep -v -e compare -e profiling -e scrapy_spider); do \
+		echo "== $$script"; $(BIN)/python $$script || exit 1; done
+
+bench-profile: $(INSTALLED_DEV)
+	@$(BIN)/python bench/profiling.py $(BENCH)
 
 clean:
 	rm -rf .venv .venv-* build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -27,10 +27,10 @@ from pycrawl.fingerprint import (
     shingles,
     simhash,
     sketch,
+    split,
     tokens,
     windows,
 )
-from pycrawl.fingerprint.words import split
 
 DOCS = Path(__file__).parents[1] / "docs/fingerprints.md"
 BEGIN, END = "<!-- made by bench/fingerprints.py --error-table -->\n", "<!-- end -->\n"
@@ -74,11 +74,10 @@ def best(run: Callable[[], object], rounds: int = ROUNDS, calls: int = CALLS) ->
 
 def parts(text: str) -> Iterator[tuple[str, Callable[[], object]]]:
     words = split(text)
-    hashes = words.hashes()
+    hashes = words.hashes
     prints = windows(hashes)
     values = sketch(prints)
-    yield "split into words", lambda: split(text)
-    yield "hash the words", words.hashes
+    yield "split into words, hash them", lambda: split(text)
     yield "text digest", lambda: words.digest(0)
     yield "windows of 4 words", lambda: windows(hashes)
     yield "sketch", lambda: sketch(prints)
@@ -92,9 +91,9 @@ def print_costs() -> None:
     plain = [make_text(random.Random(1), size) for size in SIZES]
     texts = [*plain, plain[1].replace("a", "ä")]
     columns = [dict(parts(text)) for text in texts]
-    print(f"{'µs of CPU':<24}" + "".join(f"{size // 1_000:>8} KB" for size in SIZES) + "  20 KB, not ASCII")
+    print(f"{'µs of CPU':<28}" + "".join(f"{size // 1_000:>8} KB" for size in SIZES) + "  20 KB, not ASCII")
     for name in columns[0]:
-        print(f"{name:<24}" + "".join(f"{best(column[name]):>11.1f}" for column in columns))
+        print(f"{name:<28}" + "".join(f"{best(column[name]):>11.1f}" for column in columns))
     many = np.repeat(sketch(windows(tokens(texts[0])))[np.newaxis], 1_000, axis=0)
     print(f"resemblance of one with 1,000: {best(lambda: resemblances(many[0], many)):.1f}")
 

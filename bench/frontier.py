@@ -1,4 +1,4 @@
-"""What URL-seen and the frontier cost: `python bench/frontier.py [URLS…]` (default: 100000 1000000) prints a table.
+"""What URL-seen and the frontier cost: `python bench/frontier.py [URLS…]` prints a table (default: 10^5, 10^6, 10^7).
 
 Each crawl is grown to so many known URLs from pages of 45 links, half of them new, sieved and committed in batches as
 the coordinator does; then it is opened by a process of its own, which sieves and chooses URLs some more.
@@ -149,7 +149,7 @@ def measure(path: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("urls", type=int, nargs="*", default=[100_000, 1_000_000])
+    parser.add_argument("urls", type=int, nargs="*", default=[100_000, 1_000_000, 10_000_000])
     parser.add_argument("--directory", help="where to put state.db for the time being")
     arguments = parser.parse_args()
     heads = ("known URLs", "links/s", "pulled/s", "chosen/s", "disk B/URL", "RAM B/URL", "peak B/URL")

@@ -12,12 +12,15 @@ import shutil
 import socket
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 
 _SYLLABLES = "an be con de er fi gra hol in ka lo mu ner or pa qui re sto ti un ver wa xi yo zen".split()
+ACCESS_LOG = "access.log"
+ROBOTS = "User-agent: *\nDisallow: /private/\nDisallow: /*.cgi\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,10 +29,15 @@ class StaticWeb:
     pages: int = 10_000
     page_bytes: int = 27_000
     links: int = 45
+    paragraphs: int = 2_000  # different ones; with few, pages have much of their text in common
     seed: int = 1
 
     def address(self, host: int) -> str:
         return f"127.2.{host // 250}.{host % 250 + 1}"
+
+    @property
+    def addresses(self) -> list[str]:
+        return [self.address(host) for host in range(self.hosts)]
 
     def url(self, page: int, port: int) -> str:
         host, number = page % self.hosts, page // self.hosts
@@ -39,15 +47,21 @@ class StaticWeb:
 def build(web: StaticWeb, root: Path, port: int) -> None:
     """Write all pages below `root`, one folder for each address."""
     chance = random.Random(web.seed)
-    words = ["".join(chance.choices(_SYLLABLES, k=chance.randint(1, 4))) for _ in range(5_000)]
-    weights = [1 / rank for rank in range(1, len(words) + 1)]
-    paragraphs = [" ".join(chance.choices(words, weights, k=80)) for _ in range(2_000)]
-    for host in range(web.hosts):
-        (root / web.address(host)).mkdir(parents=True)
+    paragraphs = make_paragraphs(chance, web.paragraphs)
+    for address in web.addresses:
+        (root / address).mkdir(parents=True)
+        (root / address / "robots.txt").write_text(ROBOTS, "ascii")
     for page in range(web.pages):
         host, number = page % web.hosts, page // web.hosts
         body = _page(web, page, port, chance, paragraphs)
         (root / web.address(host) / f"p{number}.html").write_text(body, "ascii")
+
+
+def make_paragraphs(chance: random.Random, count: int) -> list[str]:
+    """Text in which, as in real ones, few words are frequent and most are rare."""
+    words = ["".join(chance.choices(_SYLLABLES, k=chance.randint(1, 4))) for _ in range(5_000)]
+    weights = list(accumulate(1 / rank for rank in range(1, len(words) + 1)))
+    return [" ".join(chance.choices(words, cum_weights=weights, k=80)) for _ in range(count)]
 
 
 def _page(web: StaticWeb, page: int, port: int, chance: random.Random, paragraphs: list[str]) -> str:
@@ -78,36 +92,73 @@ def free_port() -> int:
 
 
 _CONFIG = """
-daemon off; master_process on; worker_processes 1; pid {run}/nginx.pid; error_log {run}/error.log crit;
+daemon off; master_process on; worker_processes 1; pid {run}/nginx.pid; error_log {run}/error.log crit; {user}
 worker_rlimit_nofile 20000;
 events {{ worker_connections 10000; }}
 http {{
-  access_log off; sendfile on; keepalive_timeout 60; keepalive_requests 1000000; etag on;
-  types {{ text/html html; text/plain txt; }}
+  log_format lines '$msec $status $server_addr $sent_http_content_type $uri';
+  access_log {log}; sendfile on; keepalive_timeout 60; keepalive_requests 1000000; etag on;
+  types {{ text/html html htm; text/plain txt; }}
   client_body_temp_path {run}/b; proxy_temp_path {run}/p; fastcgi_temp_path {run}/f; uwsgi_temp_path {run}/u; scgi_temp_path {run}/s;
-  open_file_cache max=200000 inactive=600s; open_file_cache_valid 600s;
   server {{ {listens} root {root}/$server_addr; }}
 }}
 """  # noqa: E501
 
 
 @contextmanager
-def nginx(web: StaticWeb, root: Path, run: Path, port: int) -> Iterator[int]:
-    """Serve `root`; gives the process id of nginx's master."""
-    program = shutil.which("nginx") or "/usr/sbin/nginx"
-    if not Path(program).exists():
-        raise SystemExit("nginx is missing: apt-get install nginx-light")
+def nginx(addresses: Sequence[str], root: Path, run: Path, port: int, log: bool = False) -> Iterator[int]:
+    """Serve `root`, which has a folder for each address; gives the process id of nginx's master."""
     run.mkdir(parents=True, exist_ok=True)
-    listens = " ".join(f"listen {web.address(host)}:{port};" for host in range(web.hosts))
-    (run / "nginx.conf").write_text(_CONFIG.format(run=run, root=root, listens=listens))
-    os.chmod(root, 0o755)
-    process = subprocess.Popen([program, "-p", str(run), "-c", str(run / "nginx.conf")])
+    config = _CONFIG.format(
+        run=run,
+        root=root,
+        log=f"{run / ACCESS_LOG} lines buffer=32k flush=1s" if log else "off",
+        # Started by root, its workers would else be somebody who may not read the pages.
+        user="user root;" if os.getuid() == 0 else "",
+        listens=" ".join(f"listen {address}:{port};" for address in addresses),
+    )
+    (run / "nginx.conf").write_text(config)
+    process = subprocess.Popen([nginx_program(), "-p", str(run), "-c", str(run / "nginx.conf")])
     try:
-        _wait_for(web.address(0), port)
+        _wait_for(addresses[0], port)
         yield process.pid
     finally:
         process.terminate()
         process.wait()
+
+
+def nginx_program() -> str:
+    program = shutil.which("nginx") or "/usr/sbin/nginx"
+    if not Path(program).exists():
+        raise SystemExit("nginx is missing: apt-get install nginx-light")
+    return program
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """What nginx says that it gave out."""
+
+    pages: int  # different ones
+    page_requests: int
+    requests: int
+    failures: int  # of the server itself, 5xx
+    last_page_at: float  # seconds since the epoch
+
+
+def served(run: Path) -> Served:
+    pages: set[tuple[str, str]] = set()
+    page_requests = requests = failures = 0
+    last = 0.0
+    with open(run / ACCESS_LOG, encoding="utf-8", errors="replace") as lines:
+        for line in lines:
+            moment, status, address, content_type, path = line.rstrip("\n").split(" ", 4)
+            requests += 1
+            failures += status.startswith("5")
+            if status == "200" and content_type.startswith("text/html"):
+                page_requests += 1
+                pages.add((address, path))
+                last = float(moment)
+    return Served(len(pages), page_requests, requests, failures, last)
 
 
 def _wait_for(address: str, port: int) -> None:

@@ -6,7 +6,7 @@ The life of a URL, stage by stage, and the module that carries it:
 2. URL seen? (`state/url_seen.py`): batches of hashes are sieved; only a URL never met before goes on.
 3. The frontier (`frontier/`): a front queue for its priority, then the back queue of its host, until the host may be
    hit again (`politeness.py`).
-4. The coordinator (`coordinator.py`) leases it to a fetcher process (`pool.py`, `channel.py`, `worker.py`).
+4. The coordinator (`coordinator/`) leases it to a fetcher process (`pool.py`, `channel.py`, `worker.py`).
 5. The fetcher asks the host's rules (`robots.py`), fetches it (`fetch/`), and parses it (`parse/`): links, each
    resolved, normalised, filtered and hashed; fingerprints (`fingerprint/`); the record, compressed.
 6. Content seen? (`state/content_seen.py`): a copy of a stored page is recorded, not stored, and its links are not

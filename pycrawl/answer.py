@@ -17,7 +17,7 @@ from pycrawl.config import Config
 from pycrawl.fetch.cookies import cookies_to_ask_again
 from pycrawl.fetch.transport import Response, header
 from pycrawl.model import NO_LINKS, FetchJob, FetchResult, Kind, Outcome, PackedLinks, StoredBody, Traits
-from pycrawl.parse.charset import charset_of, decode, is_binary
+from pycrawl.parse.charset import is_binary, text_of
 from pycrawl.parse.html import ParsedPage, parse_html
 from pycrawl.parse.links import LinkPacker
 from pycrawl.politeness import retry_after_seconds
@@ -176,9 +176,11 @@ class AnswerReader:
         packed, filtered = self._packer.pack(page, job.url, job.depth, wishes.isdisjoint(_NOFOLLOW))
         self.stage_seconds["parse"] += (parsed - begun) * _SAMPLED
         packed_at = clock()
-        traits = self._traits(job, page, packed) if job.close_look else None
         self.stage_seconds["links"] += (packed_at - parsed) * _SAMPLED
-        self.stage_seconds["traits"] += (clock() - packed_at) * _SAMPLED
+        is_first_look = self._link_memory is None  # which loads numpy and makes tables: not to be taken times _SAMPLED
+        traits = self._traits(job, page, packed) if job.close_look else None
+        if not is_first_look:
+            self.stage_seconds["traits"] += (clock() - packed_at) * _SAMPLED
         return packed, filtered, wishes, traits, page.content
 
     def _traits(self, job: FetchJob, page: ParsedPage, links: PackedLinks) -> Traits:
@@ -254,7 +256,7 @@ def result(job: FetchJob, response: Response, outcome: Outcome, detail: str = ""
 
 def plain_text_of(body: bytes, content_type: str) -> str:
     """The text of what is not HTML; what is not served as text has none."""
-    return decode(body, charset_of(body, content_type).used) if content_type.lower().startswith("text/") else ""
+    return text_of(body, content_type) if content_type.lower().startswith("text/") else ""
 
 
 def packed_prints(text: str, seed: int) -> bytes:

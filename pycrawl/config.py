@@ -167,7 +167,12 @@ class CrawlSection:
     contact: str = _key(_text, "", "A URL or mail address in the User-Agent, so that webmasters can reach you.")
     user_agent: str = _key(_text, "", 'The whole User-Agent; empty: "NAME/VERSION (+CONTACT)".')
     fetchers: int = _key(_integer(0, 256), 0, "Fetcher processes; 0: one for each processor core, at most 8.")
-    slots_per_fetcher: int = _key(_integer(1, 10_000), 128, "Fetches that one fetcher process may have open at once.")
+    slots_per_fetcher: int = _key(
+        _integer(1, 10_000),
+        1_000,
+        "Fetches that one fetcher process may have open at once, at the most: it starts with 128 and gets more while"
+        " hosts wait and pages come faster for it.",
+    )
     max_depth: int = _key(_integer(-1, 1_000_000), -1, "Links followed away from a seed at the most; -1: no limit.")
     transport: str = _key(_choice("curl", "urllib3"), "curl", '"curl", or "urllib3" where no pycurl wheel fits.')
     nameservers: tuple[str, ...] = _key(
@@ -293,8 +298,8 @@ class ContentSection:
     main_content: str = _key(
         _choice("auto", "dom", "slope", "off"),
         "auto",
-        'How a page\'s main content is found, by which near-duplicates are judged: "dom" (what "auto" stands for), '
-        '"slope", or "off": all of its text counts.',
+        'How a page\'s main content is found, by which near-duplicates are judged: "dom", or "auto" for the same in '
+        'less time on plain pages, "slope", or "off": all of its text counts.',
     )
     near_duplicates: bool = _key(
         _switch, False, "Find pages whose text is nearly that of a stored one; two thirds more work."
@@ -310,12 +315,12 @@ class TrapsSection:
 
     novelty: bool = _key(
         _switch,
-        False,
-        "Stop asking for a kind of page (host, path, parameters) whose pages bring nothing new. A site whose pages all"
-        " say nearly the same is taken for a trap, too.",
+        True,
+        "Stop asking for a kind of page (host, path, parameters) whose pages bring nothing new and lead to ever more of"
+        " their kind.",
     )
     soft_404: bool = _key(
-        _switch, False, "Ask each host for a page that cannot exist; pages like its answer are not kept."
+        _switch, True, "Ask each host for a page that cannot exist; pages like its answer are not kept."
     )
     exempt_hosts: tuple[str, ...] = _key(_texts, (), "Hosts that are never judged; forms as in scope.allow_hosts.")
     max_path_segments: int = _key(_integer(0, 10_000), 30, "URLs with longer paths are turned away; 0: no limit.")

@@ -12,13 +12,14 @@ import multiprocessing
 import selectors
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from ctypes import c_uint64
 from dataclasses import dataclass, field
 from multiprocessing import resource_tracker
 from multiprocessing.context import SpawnProcess
 from multiprocessing.sharedctypes import RawValue
 from pathlib import Path
+from resource import RLIMIT_NOFILE, getrlimit, setrlimit
 
 from pycrawl import bootstrap
 from pycrawl.channel import Receiver, Sender
@@ -31,6 +32,7 @@ _START_SECONDS = 60.0  # for a new process until its first sign of life
 _STILLBORN_MOST = 3  # in a row
 _LONGEST_LINE = 300  # characters of the log that are shown
 _GRACE_SECONDS = 2.0  # for a process that was told to stop
+_MOST_FILES = 16_384  # open in one process
 
 
 @dataclass(slots=True)
@@ -42,7 +44,7 @@ class _Fetcher:
     working_on: c_uint64  # the URL id whose answer it handles right now, written by the fetcher; 0: none
     heard_at: float
     alive: bool = False  # it has shown a sign of life
-    cpu_seconds: dict[str, float] = field(default_factory=dict)
+    cpu_seconds: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,7 @@ class Death:
     fetcher: int
     url_id: int
     cause: str
+    from_outside: bool  # killed by somebody else, or by the kernel for want of memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +80,13 @@ def _deaf_to_terminal() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
+def _allow_many_files() -> None:
+    """Fetchers inherit the limit; by default it is one that old programs need, far below what the system allows."""
+    soft, hard = getrlimit(RLIMIT_NOFILE)
+    if soft < _MOST_FILES:
+        setrlimit(RLIMIT_NOFILE, (min(hard, _MOST_FILES), hard))
+
+
 class FetcherPool:
     def __init__(self, config: Config, seed: int, size: int, log_file: Path) -> None:
         self._config = config
@@ -85,6 +95,7 @@ class FetcherPool:
         self._context = multiprocessing.get_context("spawn")
         self._selector = selectors.DefaultSelector()
         self._stillborn = 0
+        _allow_many_files()
         self._retired_cpu: dict[str, float] = {}  # of fetchers that were replaced
         self.replaced = 0
         self._fetchers = [self._spawn(number) for number in range(size)]
@@ -147,11 +158,9 @@ class FetcherPool:
         if fetcher.process.exitcode is None:
             fetcher.process.kill()
             fetcher.process.join()
-        url_id = int(fetcher.working_on.value)
+        from_outside = cause == "died" and fetcher.process.exitcode == -signal.SIGKILL
         if cause == "died":
             cause = f"died (exit code {fetcher.process.exitcode})"
-            if fetcher.process.exitcode == -signal.SIGKILL:
-                url_id = 0  # killed from outside, which says nothing of what it was at
         fetcher.jobs.close()
         fetcher.results.close()
         self._stillborn += not fetcher.alive
@@ -161,7 +170,7 @@ class FetcherPool:
             self._retired_cpu[stage] = self._retired_cpu.get(stage, 0.0) + seconds
         self.replaced += 1
         self._fetchers[fetcher.number] = self._spawn(fetcher.number)
-        return Death(fetcher.number, url_id, cause)
+        return Death(fetcher.number, int(fetcher.working_on.value), cause, from_outside)
 
     def _last_words(self) -> str:
         """The last line that a fetcher left in the log: what it died of, as a rule."""

@@ -38,6 +38,13 @@ PRIOR = 3  # pages that the first estimate weighs as much as
 WINDOW = 64  # pages that an old estimate weighs as much as
 LEAST_PAGES = 8  # of a host before one of its kinds is stopped …
 LEAST_PAGES_OF_HOST = 16  # … and before all kinds are that have not proved good
+DULL_PAGES = 2_000  # of a kind before it is stopped in a crawl most pages of which are dull
+DULL_COMBINATIONS = 200  # likewise, of one whose URLs combine parameters
+
+# Dull pages that come to an end: links that lead back tell how many there are.
+LEAST_BACKS = 3
+SIZE_MARGIN = 2
+SIZE_SLACK = 16  # pages
 
 # Mazes: 12 closed pages in a row, unless the kind had others before.
 MAZE_FLOOR = 0.2
@@ -46,6 +53,8 @@ LONG_WINDOW = 512  # pages in which dead ends are counted
 FEW_DEAD_ENDS = 1
 DEAD_END_SHARE = 0.03  # of the pages; a site that ends somewhere has more
 LARGE_SITE = 20_000  # pages that a site must have, judged by how few links lead back, to be one
+LONG_CHAIN = 200_000  # likewise where pages lead to little more than one other: such a chain has then some 600
+BRANCHES = 1.5  # new links a page
 
 # Texts.
 SAMPLE = 48  # pairs of words
@@ -149,7 +158,7 @@ def sample(text: str, url: str) -> Hashes:
         text = " ".join(text[start : start + _PART] for start in parts)
     # The URL's words stand in front, up to one that no text has.
     words = split(f"{url[url.index('/', 8) :]} {_END_OF_URL} {text}")
-    hashes = words.hashes()
+    hashes = words.hashes
     own = int((hashes == _end_of_url()).argmax())
     dropped = _date_words().copy()
     dropped[hashes[: own + 1] % _WORD_SLOTS] = True

@@ -24,7 +24,7 @@ from pycrawl.frontier.discovered import Discovered
 from pycrawl.frontier.frontier import Frontier
 from pycrawl.memory import collect_rarely
 from pycrawl.model import RobotsFile, StoredBody
-from pycrawl.state import documents, hosts, meta
+from pycrawl.state import documents, hosts, meta, urls_table
 from pycrawl.state.content_seen import ContentSeen
 from pycrawl.state.counters import Counters
 from pycrawl.state.database import Database
@@ -129,7 +129,7 @@ class Workspace:
             document = Document(
                 id=self._next_document,
                 url_id=url_id,
-                url_hash=url_hash(url, self.seed),
+                url_hash=documents.signed(url_hash(url, self.seed)),
                 fetched_at=fetched_at,
                 file_id=location.file_id,
                 offset=location.offset,
@@ -139,7 +139,7 @@ class Workspace:
                 digest=body.digest,
                 content_type=body.content_type,
                 escapes=body.escapes,
-                truncated=body.truncated,
+                truncated=int(body.truncated),
                 duplicate_of=0,
             )
             self.content_seen.add(body.digest, document.id)
@@ -153,22 +153,16 @@ class Workspace:
 
     def _copy(self, original_id: int, url_id: int, url: str, fetched_at: float) -> Document:
         original = self._document(original_id)
-        return Document(
+        return original._replace(
             id=self._next_document,
             url_id=url_id,
-            url_hash=url_hash(url, self.seed),
+            url_hash=documents.signed(url_hash(url, self.seed)),
             fetched_at=fetched_at,
-            file_id=original.file_id,
-            offset=original.offset,
-            length=original.length,
-            number=original.number,
-            body_length=original.body_length,
-            digest=original.digest,
-            content_type=original.content_type,
-            escapes=original.escapes,
-            truncated=original.truncated,
             duplicate_of=original.id,
         )
+
+    def host_of_original(self, copy: Document) -> int:
+        return urls_table.host_of(self.database, self._document(copy.duplicate_of).url_id)
 
     def _document(self, document_id: int) -> Document:
         for group in self._unwritten():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import gzip
 import json
 from collections import Counter
@@ -13,7 +12,7 @@ import numpy as np
 import pytest
 
 from pycrawl import config
-from pycrawl.model import Closure, PackedLinks, Traits
+from pycrawl.model import NO_LINKS, Closure, PackedLinks, Search, Traits
 from pycrawl.parse.html import plain_text
 from pycrawl.simweb import PageKind, SimWebSettings
 from pycrawl.simweb.web import SimWeb
@@ -23,6 +22,7 @@ from pycrawl.state.patterns import Patterns, kinds_of, worst_patterns
 from pycrawl.traps import (
     ALL,
     FLOOR,
+    LEAST_PAGES,
     LinkMemory,
     are_alike,
     band_keys,
@@ -38,7 +38,6 @@ from tests.e2e.trapweb import prose
 
 ARTICLES = Path(__file__).parents[2] / "shared" / "data" / "content"
 SEED = 7
-JUDGING = "[traps]\nnovelty = true\nsoft_404 = true\n"
 
 
 # URLs
@@ -185,11 +184,21 @@ def database(tmp_path: Path) -> Iterator[Database]:
 class Site:
     """Feeds pages of one host to the judgement, as a coordinator does."""
 
-    def __init__(self, database: Database, toml: str = JUDGING) -> None:
-        self.patterns = Patterns(database, config.parse(toml))
+    def __init__(self, database: Database, toml: str = "", good_pages: int = 40) -> None:
+        self._database = database
+        self._good_pages = good_pages
         self.host = Host(1, "example.com")
         database.write("INSERT OR IGNORE INTO hosts (id, key) VALUES (1, 'example.com')")
-        self._database = database
+        self._open(toml)
+
+    def _open(self, toml: str) -> None:
+        """`good_pages` of another host: where all pages are dull, dull ones are no trap."""
+        self.patterns = Patterns(self._database, config.parse(toml))
+        for number in range(self._good_pages):
+            url = f"http://good.example/{number}"
+            pairs = sample(prose(f"good {number}", 60), url)
+            traits = Traits("/0", "/…", pairs.tobytes(), tuple(band_keys(pairs, 2)))
+            self.patterns.take_in_page(Host(2, "good.example"), url, 1, traits, NO_LINKS)
 
     def url(self, path: str) -> str:
         return f"http://{self.host.key}{path}"
@@ -214,9 +223,9 @@ class Site:
         self.patterns.take_in_page(self.host, url, depth, traits, links)
         return not (self.patterns.watches(self.host) and self.patterns.trap(self.host, url))
 
-    def restart(self, toml: str = JUDGING) -> None:
+    def restart(self, toml: str = "") -> None:
         self.patterns.flush()
-        self.patterns = Patterns(self._database, config.parse(toml))
+        self._open(toml)
 
 
 def calendar(site: Site, most: int) -> int:
@@ -233,6 +242,47 @@ def test_a_calendar_stops_and_says_why(database: Database) -> None:
     why = site.patterns.trap(site.host, site.url("/calendar/1000"))
     assert why.startswith("example.com/calendar/0: 8 pages, yield 0.3")
     assert site.patterns.trap(site.host, site.url("/calendar/2/3/4")), "its section stops with it"
+
+
+def test_where_most_pages_are_dull_dull_ones_are_no_trap(database: Database) -> None:
+    assert calendar(Site(database, good_pages=0), 1_000) == 1_000
+    assert calendar(Site(database, good_pages=0), 3_000) == 2_000, "but it ends"
+
+
+def test_combinations_of_parameters_have_less_patience(database: Database) -> None:
+    site = Site(database, good_pages=0)
+    number = 0
+    while site.page(f"/list?a={number}&b=1", "a list", f"/list?a={number + 1}&b=1"):
+        number += 1
+    assert number + 1 == 200
+
+
+@pytest.mark.parametrize("size", [100, 400])
+def test_dull_pages_that_lead_back_to_each_other_are_all_asked_for(database: Database, size: int) -> None:
+    """Pages of a few words that link to eight others at random: it is finite, and looks it."""
+    site, links = Site(database), Links()
+    chance = np.random.default_rng(size)
+    waiting, asked = ["/p/0"], {"/p/0"}
+    while waiting:
+        path = waiting.pop(0)
+        targets = list(dict.fromkeys(f"/p/{number}" for number in chance.integers(size, size=8)))
+        closure, backs = links.look(site.url(path), *map(site.url, targets))
+        fresh = [target for target in targets if target not in asked]
+        assert site.page(path, f"Page {path}", *fresh, closure=closure, backs=backs)
+        waiting += fresh
+        asked.update(fresh)
+    assert len(asked) >= 0.99 * size
+
+
+def test_dull_pages_that_were_to_end_but_do_not_stop(database: Database) -> None:
+    site = Site(database)
+    number = 0
+    while site.page(f"/p/{number}", "a page", f"/p/{number + 1}", f"/p/-{number}", backs=1):
+        number += 1
+    site.patterns.flush()
+    stopped = [one for one in kinds_of(database, 1, site.url("/p/1")).values() if one.stopped]
+    assert stopped
+    assert all(LEAST_PAGES < one.promise <= one.pages == number + 1 < 100 for one in stopped)
 
 
 def test_a_good_kind_goes_on_where_another_has_stopped(database: Database) -> None:
@@ -297,6 +347,28 @@ def test_a_maze_of_ever_new_text_stops(database: Database) -> None:
     assert "lead only deeper" in site.patterns.trap(site.host, site.url("/maze/1000"))
 
 
+def test_a_long_row_of_pages_is_no_maze_for_long(database: Database) -> None:
+    site = Site(database)
+    number = 1
+    while site.page(f"/row/{number}", prose(number, 60), f"/row/{number + 1}", depth=number, closure=Closure.SECTION):
+        number += 1
+    assert 600 <= number <= 700
+
+
+def test_the_way_down_is_tried_when_a_host_may_be_a_maze(database: Database) -> None:
+    site = Site(database)
+    searches = []
+    for number in range(30):
+        url = site.url(f"/maze/{number}")
+        targets = [site.url(f"/maze/{number}-{place}") for place in range(10)]
+        links = PackedLinks(bytes(80), "\n".join(targets).encode(), 10)
+        pairs = sample(prose(number, 80), url)
+        traits = Traits(shape(url), section(url), pairs.tobytes(), tuple(band_keys(pairs, 1)), Closure.SECTION)
+        searches.append(site.patterns.take_in_page(site.host, url, 1, traits, links))
+    assert searches == sorted(searches)
+    assert set(searches) == set(Search)
+
+
 def test_a_site_that_ends_or_leads_back_is_no_maze(database: Database) -> None:
     assert maze(Site(database), 500, dead_end_every=10) == 500
     assert maze(Site(database), 500, back_every=4) == 500
@@ -348,7 +420,7 @@ def test_judgements_survive_a_restart(database: Database) -> None:
 def test_judgements_can_be_overruled(database: Database) -> None:
     site = Site(database)
     calendar(site, 100)
-    for toml in (JUDGING + 'exempt_hosts = ["example.com"]', "[traps]\nnovelty = false"):
+    for toml in ('[traps]\nexempt_hosts = ["example.com"]', "[traps]\nnovelty = false"):
         site.restart(toml)
         assert not site.patterns.watches(site.host)
         assert calendar(site, 100) == 100
@@ -407,8 +479,20 @@ def test_pages_like_the_answer_to_a_probe_are_soft_404s(database: Database) -> N
         assert site.patterns.is_soft_404(site.host, site.url(path), traits) is expected
 
 
+def test_a_probe_that_is_answered_like_all_pages_says_nothing(database: Database) -> None:
+    site = Site(database)
+    for number in range(5):
+        site.page(f"/{number}", f"Page {number} of my small web", f"/{number + 1}")
+    probe = site.patterns.probe(site.host, site.url("/0"))
+    site.patterns.take_in_probe(site.host, probe, sample("Page 0 of my small web", probe).tobytes())
+    for _ in range(2):
+        traits = Traits("", "", sample("Page 7 of my small web", site.url("/7")).tobytes())
+        assert not site.patterns.is_soft_404(site.host, site.url("/7"), traits)
+        site.restart()
+
+
 def test_probes_can_be_switched_off(database: Database) -> None:
-    for toml in ("[traps]\nsoft_404 = false", JUDGING + 'exempt_hosts = ["example.com"]'):
+    for toml in ("[traps]\nsoft_404 = false", '[traps]\nexempt_hosts = ["example.com"]'):
         site = Site(database, toml)
         site.host.pages = 10
         assert not site.patterns.probe(site.host, site.url("/"))
@@ -449,5 +533,5 @@ def test_articles_are_new(database: Database) -> None:
 
 
 def test_traits_are_small() -> None:
-    fields = dataclasses.asdict(Traits("/a", "/a…", pairs_of(prose("a", 3_000)).tobytes()))
-    assert len(fields["pairs"]) <= 8 * 48
+    traits = Traits("/a", "/a…", pairs_of(prose("a", 3_000)).tobytes())
+    assert len(traits.pairs) <= 8 * 48

@@ -8,7 +8,7 @@
 Everything is the same on every machine and in every version that can read the same state: fingerprints are stored.
 """
 
-from pycrawl.fingerprint.page import PageFingerprints, of_text
+from pycrawl.fingerprint.page import PageFingerprints, of_text, of_words
 from pycrawl.fingerprint.shingle import SHINGLE_WORDS, select_mod, shingles, windows
 from pycrawl.fingerprint.simhash import distances, simhash, simhash_vector
 from pycrawl.fingerprint.simhash_index import SimhashIndex
@@ -22,7 +22,7 @@ from pycrawl.fingerprint.sketch import (
     sketch,
     unpack_sketch,
 )
-from pycrawl.fingerprint.words import text_digest, tokens
+from pycrawl.fingerprint.words import Words, split, text_digest, tokens
 
 __all__ = [
     "BANDS",
@@ -31,9 +31,11 @@ __all__ = [
     "SKETCH_SIZE",
     "PageFingerprints",
     "SimhashIndex",
+    "Words",
     "bands",
     "distances",
     "of_text",
+    "of_words",
     "resemblance",
     "resemblances",
     "select_mod",
@@ -41,6 +43,7 @@ __all__ = [
     "simhash",
     "simhash_vector",
     "sketch",
+    "split",
     "text_digest",
     "tokens",
     "unpack_sketch",

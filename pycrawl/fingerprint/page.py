@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pycrawl.fingerprint.shingle import windows
 from pycrawl.fingerprint.simhash import simhash
 from pycrawl.fingerprint.sketch import pack_sketch, sketch
-from pycrawl.fingerprint.words import split
+from pycrawl.fingerprint.words import Words, split
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +26,10 @@ class PageFingerprints:
 
 def of_text(text: str, seed: int = 0) -> PageFingerprints:
     """`seed` is that of the digests of this crawl; the other fingerprints are the same in all crawls."""
-    words = split(text)
-    hashes = words.hashes()
+    return of_words(split(text), seed)
+
+
+def of_words(words: Words, seed: int = 0) -> PageFingerprints:
+    """The same, for who has use for the words too."""
+    hashes = words.hashes
     return PageFingerprints(words.digest(seed), pack_sketch(sketch(windows(hashes))), simhash(hashes), len(hashes))

@@ -9,8 +9,6 @@ _Hashes = NDArray[np.uint64]
 
 BITS = 64
 
-_SHIFTS = np.arange(8, dtype=np.uint64)[:, np.newaxis]
-_LOWEST_BITS = np.uint64(0x0101_0101_0101_0101)
 _COUNTER_MOST = 255  # what a counter of one byte holds
 _WORDS_AT_ONCE = 16 * _COUNTER_MOST  # a quarter of a megabyte of counters
 
@@ -27,7 +25,10 @@ def simhash_vector(words: _Hashes, weights: ArrayLike | None = None, bits: int =
     if not 0 < bits <= BITS:
         raise ValueError(f"expected 1 to {BITS} bits, found {bits}")
     if weights is None:
-        return 2 * _ones(words)[-bits:] - len(words)
+        ones = _ones(words[:_WORDS_AT_ONCE])
+        for begin in range(_WORDS_AT_ONCE, len(words), _WORDS_AT_ONCE):
+            ones += _ones(words[begin : begin + _WORDS_AT_ONCE])
+        return 2 * ones[-bits:] - len(words)
     places = np.arange(bits - 1, -1, -1, dtype=np.uint64)
     is_one = (words[:, np.newaxis] >> places) & np.uint64(1)
     return np.asarray(weights, dtype=np.int64) @ (2 * is_one.astype(np.int64) - 1)
@@ -36,16 +37,14 @@ def simhash_vector(words: _Hashes, weights: ArrayLike | None = None, bits: int =
 def _ones(words: _Hashes) -> NDArray[np.int64]:
     """In how many words is each bit set, the highest first.
 
-    Shifted by j and masked, a word is eight counters of one byte, for the bits j, j + 8 …; 255 words are added before
-    one could overflow.
+    Each bit becomes a byte, and eight bytes at a time are added, 255 times before one of them could overflow.
     """
-    counted = np.zeros((8, 8), dtype=np.int64)
-    for begin in range(0, len(words), _WORDS_AT_ONCE):
-        counters = words[begin : begin + _WORDS_AT_ONCE] >> _SHIFTS
-        counters &= _LOWEST_BITS
-        sums = np.add.reduceat(counters, np.arange(0, counters.shape[1], _COUNTER_MOST), axis=1)
-        counted += sums.astype("<u8", copy=False).view(np.uint8).reshape(8, -1, 8).sum(axis=1, dtype=np.int64)
-    ones: NDArray[np.int64] = counted.T.ravel()[::-1]
+    blocks = -(-len(words) // _COUNTER_MOST)
+    filled = np.zeros(blocks * _COUNTER_MOST, ">u8")
+    filled[: len(words)] = words
+    bits = np.unpackbits(filled.view(np.uint8)).view(np.uint64).reshape(_COUNTER_MOST, blocks * 8)
+    sums = np.add.reduce(bits, axis=0).view(np.uint8).reshape(blocks, BITS)
+    ones: NDArray[np.int64] = np.add.reduce(sums, axis=0, dtype=np.int64)
     return ones
 
 

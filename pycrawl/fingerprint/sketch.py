@@ -30,7 +30,7 @@ BANDS = 16
 ROWS = 12
 
 _HALF = np.uint64(32)
-_VALUE = np.uint64(0x7FFF)
+_VALUE = np.uint16(0x7FFF)
 _BORROWED = np.uint16(0x8000)
 _NOTHING = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
 _LAST = np.uint16(0xFFFF)  # in the order of search
@@ -44,10 +44,10 @@ def sketch(shingles: _Hashes, size: int = SKETCH_SIZE) -> Sketch:
     bins >>= _HALF
     smallest = np.full(size, _NOTHING)
     np.minimum.at(smallest, bins.view(np.int64), shingles)
-    values = (smallest & _VALUE).astype(np.uint16)
-    is_empty = smallest == _NOTHING
-    if is_empty.any():
-        _densify(values, is_empty)
+    values = smallest.astype(np.uint16)
+    values &= _VALUE
+    if smallest.max() == _NOTHING:
+        _densify(values, smallest == _NOTHING)
     return values
 
 

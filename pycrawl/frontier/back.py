@@ -10,7 +10,7 @@ from collections import deque
 from dataclasses import dataclass, field
 
 from pycrawl.digests import short_digest
-from pycrawl.model import RobotsFile
+from pycrawl.model import RobotsFile, Search
 from pycrawl.state.counters import Counters, totals
 from pycrawl.state.database import Database
 from pycrawl.state.hosts import Host
@@ -64,7 +64,7 @@ class BackQueue:
     entries: deque[Entry] = field(default_factory=deque)
     more: bool = False
     read_to: int = _NOWHERE  # the last place that was read into `entries`
-    newest_first: bool = False  # what is pulled for it goes to its head
+    search: Search = Search.AS_FOUND  # unless so, what is pulled for it goes to its head
     in_flight: int = 0
     scheduled: bool = False  # it stands in its fetcher's heap, or waits at its gate
     gate: Gate | None = None  # that it passed last; none while the host's address is not known
@@ -89,6 +89,7 @@ class BackTable:
         self._length = known.get("back", 0)
         self._next_seq = 1 + known.get("back_seq", 0)
         self._head_seq = known.get("back_head_seq", 0)  # places at the head of a queue count down from 0
+        self._counted = (self._length, self._next_seq, self._head_seq)  # what the counters know
         self._unwritten: dict[int, tuple[int, int, int, int, int]] = {}  # by seq
         self._finished: list[tuple[int, int]] = []
 
@@ -98,14 +99,13 @@ class BackTable:
     def append(self, queue: BackQueue, entry: Entry) -> None:
         entry.seq = self._next_seq
         self._next_seq += 1
-        self._counters.add("back_seq")
         self._unwritten[entry.seq] = (queue.host.id, entry.seq, entry.url_id, entry.tries, entry.revisit)
         if queue.more or len(queue.entries) >= _HEAD:
             queue.more = True
         else:
             queue.entries.append(entry)
             queue.read_to = entry.seq
-        self._count(1)
+        self._length += 1
         if len(self._unwritten) > _MOST_UNWRITTEN:
             self.flush()
 
@@ -114,17 +114,16 @@ class BackTable:
         if queue.more and not queue.entries:
             self.read(queue)  # so that rows at the head are never read again
         self._head_seq -= 1
-        self._counters.add("back_head_seq", -1)
         entry.seq = self._head_seq
         self._unwritten[entry.seq] = (queue.host.id, entry.seq, entry.url_id, entry.tries, entry.revisit)
         queue.entries.appendleft(entry)
         queue.read_to = max(queue.read_to, entry.seq)
-        self._count(1)
+        self._length += 1
 
     def remove(self, queue: BackQueue, entry: Entry) -> None:
         if self._unwritten.pop(entry.seq, None) is None:
             self._finished.append((queue.host.id, entry.seq))
-        self._count(-1)
+        self._length -= 1
 
     def read(self, queue: BackQueue) -> None:
         """Bring the next stretch of a queue into memory."""
@@ -147,10 +146,10 @@ class BackTable:
         if self._finished:
             self._database.write_many("DELETE FROM back WHERE host_id = ? AND seq = ?", self._finished)
             self._finished.clear()
-
-    def _count(self, amount: int) -> None:
-        self._length += amount
-        self._counters.add("back", amount)
+        now = (self._length, self._next_seq, self._head_seq)
+        for name, before, after in zip(("back", "back_seq", "back_head_seq"), self._counted, now, strict=True):
+            self._counters.add(name, after - before)
+        self._counted = now
 
 
 def hosts_with_queues(database: Database) -> list[int]:

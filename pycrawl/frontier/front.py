@@ -6,6 +6,7 @@ deleted with one statement for each queue, because it is always the head of the 
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections import Counter, deque
 from collections.abc import Sequence
@@ -40,6 +41,10 @@ class FrontQueues:
         self._heads: list[deque[Waiting]] = [deque() for _ in range(FRONT_QUEUES)]
         self._read_to = [0] * FRONT_QUEUES  # the last id read into the head
         self._pulled_to = [0] * FRONT_QUEUES  # the last id pulled, whose row may still be there
+        self._counted = list(self._lengths)  # what the counters know of the lengths
+        self._filled: list[int] = []  # the queues that are not empty …
+        self._chances: list[int] = []  # … and their weights, added up
+        self._weigh()
 
     def __len__(self) -> int:
         return sum(self._lengths)
@@ -77,23 +82,30 @@ class FrontQueues:
 
     def pull(self) -> Waiting | None:
         """The next URL, from a queue chosen at random with a bias to the higher priorities; None: all are empty."""
-        filled = [number for number, length in enumerate(self._lengths) if length]
+        filled = self._filled
         if not filled:
             return None
-        if len(filled) == 1:
-            number = filled[0]
-        else:
-            number = self._chance.choices(filled, [_WEIGHTS[number] for number in filled])[0]
+        number = filled[0] if len(filled) == 1 else self._chance.choices(filled, cum_weights=self._chances)[0]
         head = self._heads[number]
         if not head:
             self._read(number)
         waiting = head.popleft()
         self._pulled_to[number] = waiting.url_id
-        self._count(number + 1, -1)
+        self._lengths[number] -= 1
+        if not self._lengths[number]:
+            self._weigh()
         return waiting
 
+    def _weigh(self) -> None:
+        self._filled = [number for number, length in enumerate(self._lengths) if length]
+        self._chances = list(itertools.accumulate(_WEIGHTS[number] for number in self._filled))
+
     def flush(self) -> None:
-        """Delete the rows of what was pulled."""
+        """Delete the rows of what was pulled, and tell the counters."""
+        for number, length in enumerate(self._lengths):
+            if length != self._counted[number]:
+                self._counters.add(f"front:{number + 1}", length - self._counted[number])
+                self._counted[number] = length
         for number, pulled_to in enumerate(self._pulled_to):
             if pulled_to:
                 self._database.write("DELETE FROM front WHERE priority = ? AND url_id <= ?", (number + 1, pulled_to))
@@ -115,4 +127,4 @@ class FrontQueues:
 
     def _count(self, priority: int, amount: int) -> None:
         self._lengths[priority - 1] += amount
-        self._counters.add(f"front:{priority}", amount)
+        self._weigh()

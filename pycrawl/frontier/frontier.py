@@ -204,7 +204,7 @@ class Frontier:
             self._seen.leave_front(waiting.url_id)
             queue = self._queues.get(waiting.host_id) or self._make_queue(waiting.host_id)
             entry = Entry(waiting.url_id, waiting.url, waiting.depth, waiting.hops, waiting.revisit)
-            if queue.newest_first:
+            if queue.search:
                 self._back.push(queue, entry)
             else:
                 self._back.append(queue, entry)
@@ -357,6 +357,11 @@ class Frontier:
     def sizes(self) -> Sizes:
         queues = len(self._queues) - self._parked
         return Sizes(len(self._front), len(self._back), queues, self._parked, self._in_flight)
+
+    @property
+    def queue_count(self) -> int:
+        """Back queues, the parked ones included."""
+        return len(self._queues)
 
     def front_lengths(self) -> list[int]:
         return self._front.lengths()

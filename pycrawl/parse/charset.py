@@ -119,6 +119,16 @@ def charset_of(body: bytes, content_type: str) -> Charset:
     return Charset(declared, used, source if used == declared else Source.DETECTED)
 
 
+def text_of(body: bytes, content_type: str) -> str:
+    """The text of a page, in whichever encoding.
+
+    Bytes of ASCII say the same in all of them, UTF-16 (which has NULs) and ISO-2022-JP (which has escapes) apart.
+    """
+    if body.isascii() and b"\0" not in body and b"\x1b" not in body:
+        return body.decode("ascii")
+    return decode(body, charset_of(body, content_type).used)
+
+
 def decode(body: bytes, name: str) -> str:
     """The text of `body`; what cannot be read becomes U+FFFD, as in the Encoding standard."""
     text = body.decode(_codec(name), "replace")

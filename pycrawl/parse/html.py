@@ -11,11 +11,13 @@ from typing import Any
 from resiliparse.parse.html import HTMLTree
 
 from pycrawl.parse.bounds import bounded
-from pycrawl.parse.charset import Charset, charset_of, decode
+from pycrawl.parse.charset import text_of
 from pycrawl.parse.content import page_text
 
 _SPACE = " \t\n\f\r"  # of HTML; str.strip() takes more
+_LINE_BREAKS = {ord(character): None for character in "\t\n\r"}
 _SELECTOR = "a,area,iframe,frame,link,meta,base"
+_ANCHORS = ("a", "area")
 _FOLLOWED_RELS = frozenset(("next", "canonical", "alternate"))
 _REFRESH = re.compile(r"""[\s\d.]*[;,\s]\s*(?:url\s*=\s*)?(["']?)(.+)""", re.IGNORECASE | re.DOTALL)
 _MOST_MARKUP = 200_000  # characters that a text is taken from
@@ -47,8 +49,6 @@ class ParsedPage:
     nofollow_hrefs: list[str]  # of anchors with rel=nofollow
     base_href: str
     robots: frozenset[str]  # the words of <meta name=robots>: "noindex", "nofollow" …
-    title: str
-    charset: Charset
     text: str = ""  # all of it, scripts and styles apart; only where it was asked for
     content: str = ""  # the main content, or all of the text if the method is "off"; likewise
 
@@ -58,29 +58,36 @@ class _Reader:
 
     def __init__(self, agent: str) -> None:
         self._addressed = ("robots", agent.lower())
-        self.hrefs: dict[str, None] = {}
+        self.hrefs: dict[str, None] = {}  # as they stand, white space and all
         self.nofollow_hrefs: dict[str, None] = {}
         self.base_href = ""
         self.robots: set[str] = set()
 
-    def anchor(self, node: Any) -> None:
-        if href := _clean(node.getattr("href")):
-            rel = node.getattr("rel")
-            followed = rel is None or "nofollow" not in rel.lower().split()
-            (self.hrefs if followed else self.nofollow_hrefs)[href] = None
+    def read(self, tree: HTMLTree) -> None:
+        hrefs = self.hrefs
+        for node in tree.document.query_selector_all(_SELECTOR):
+            tag = node.tag
+            if tag not in _ANCHORS:
+                _READ[tag](self, node)
+            elif href := node.getattr("href"):
+                rel = node.getattr("rel")
+                if rel is None or "nofollow" not in rel.lower().split():
+                    hrefs[href] = None
+                else:
+                    self.nofollow_hrefs[href] = None
 
     def frame(self, node: Any) -> None:
-        if src := _clean(node.getattr("src")):
+        if src := node.getattr("src"):
             self.hrefs[src] = None
 
     def link(self, node: Any) -> None:
         rels = (node.getattr("rel") or "").lower().split()
         # "alternate stylesheet" is a stylesheet.
-        if not _FOLLOWED_RELS.isdisjoint(rels) and "stylesheet" not in rels and (href := _clean(node.getattr("href"))):
+        if not _FOLLOWED_RELS.isdisjoint(rels) and "stylesheet" not in rels and (href := node.getattr("href")):
             self.hrefs[href] = None
 
     def base(self, node: Any) -> None:
-        self.base_href = self.base_href or _clean(node.getattr("href"))
+        self.base_href = self.base_href or _clean(node.getattr("href") or "")
 
     def meta(self, node: Any) -> None:
         content = node.getattr("content") or ""
@@ -88,13 +95,11 @@ class _Reader:
             self.robots.update(content.lower().replace(",", " ").split())
         if (node.getattr("http-equiv") or "").strip().lower() == "refresh" and (match := _REFRESH.match(content)):
             quote, target = match[1], match[2]
-            if href := _clean(target.partition(quote)[0] if quote else target):
+            if href := target.partition(quote)[0] if quote else target:
                 self.hrefs[href] = None
 
 
 _READ: dict[str, Callable[[_Reader, Any], None]] = {
-    "a": _Reader.anchor,
-    "area": _Reader.anchor,
     "iframe": _Reader.frame,
     "frame": _Reader.frame,
     "link": _Reader.link,
@@ -111,22 +116,18 @@ def parse_html(
     `agent` is the robot's name: what a page says to it counts like what it says to all robots. `main_content` names
     the method by which that is found (`content.py`), if it is wanted.
     """
-    charset = charset_of(body, content_type)
-    markup = bounded(decode(body, charset.used))
+    markup = bounded(text_of(body, content_type))
     tree = HTMLTree.parse(markup)
     reader = _Reader(agent)
-    for node in tree.document.query_selector_all(_SELECTOR):
-        _READ[node.tag](reader, node)
+    reader.read(tree)
     text = plain_text(markup) if with_text or main_content == "off" else ""
     return ParsedPage(
-        hrefs=list(reader.hrefs),
-        nofollow_hrefs=list(reader.nofollow_hrefs),
+        hrefs=_clean_all(reader.hrefs),
+        nofollow_hrefs=_clean_all(reader.nofollow_hrefs),
         base_href=reader.base_href,
         robots=frozenset(reader.robots),
-        title=" ".join((tree.title or "").split()),
-        charset=charset,
         text=text if with_text else "",
-        content=text if main_content == "off" else page_text(tree, main_content) if main_content else "",
+        content=text if main_content == "off" else page_text(tree, main_content, markup) if main_content else "",
     )
 
 
@@ -136,11 +137,14 @@ def plain_text(markup: str) -> str:
     return unescape(text) if "&" in text else text
 
 
-def _clean(value: str | None) -> str:
+def _clean_all(hrefs: dict[str, None]) -> list[str]:
+    """What is left of them, distinct; most pages have none with white space in it, which one look at all tells."""
+    joined = "".join(hrefs)
+    if not any(map(joined.__contains__, _SPACE)):
+        return [*hrefs]
+    return [href for href in dict.fromkeys(map(_clean, hrefs)) if href]
+
+
+def _clean(href: str) -> str:
     """An attribute's URL as the URL standard reads it: no white space around it, no line breaks or tabs inside."""
-    if not value:
-        return ""
-    value = value.strip(_SPACE)
-    if "\n" in value or "\t" in value or "\r" in value:
-        value = value.translate({9: None, 10: None, 13: None})
-    return value
+    return href.strip(_SPACE).translate(_LINE_BREAKS)

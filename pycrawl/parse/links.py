@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import struct
 from array import array
-from collections import Counter
+from typing import NamedTuple
 
 from pycrawl.model import NO_LINKS, PackedLinks
 from pycrawl.parse.html import ParsedPage
@@ -20,8 +20,24 @@ KNOWN_ORIGINS = 1 << 12
 _SCHEMES = ("http://", "https://")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 
-# What a link comes to: the normalised URL and its hash, or why it is not followed.
-_Found = tuple[str, int] | Reason
+# What a link comes to: the hash of a URL that the coordinator knows, a URL that it has to be told of, with its hash,
+# or why the link is not followed.
+_Found = int | tuple[str, int] | Reason
+_Memo = dict[str, int | Reason]
+_NOTHING: _Memo = {}
+
+
+class _Place(NamedTuple):
+    """What the links of a page are resolved against."""
+
+    base: str
+    home: str  # its origin
+    folder: str  # up to the last slash of its path
+    own_hash: int  # of the page's URL
+
+    @classmethod
+    def of(cls, base: str, own_hash: int) -> _Place:
+        return cls(base, origin(base), base.partition("?")[0].rpartition("/")[0] + "/", own_hash)
 
 
 class LinkPacker:
@@ -40,7 +56,10 @@ class LinkPacker:
         # slot 0 starts with a hash that belongs elsewhere, so that not even the hash 0 is taken for sent.
         self._sent = array("Q", bytes(8 * SENT_SLOTS))
         self._sent[0] = 1
-        self._memo: dict[str, _Found] = {}
+        # What links came to that mean the same on every page, as they stand; together up to MEMO_ENTRIES …
+        self._anywhere: _Memo = {}
+        self._at_home: dict[str, _Memo] = {}  # … and on every page of an origin
+        self._memo_entries = 0
         self._origins: set[str] = set()  # of normalised URLs
 
     def pack(self, page: ParsedPage, url: str, depth: int, follow: bool = True) -> tuple[PackedLinks, dict[str, int]]:
@@ -48,50 +67,67 @@ class LinkPacker:
 
         `follow` is False when page or server asks that none of its links be followed.
         """
-        filtered: Counter[str] = Counter()
+        filtered: dict[str, int] = {}
         if not follow:
-            filtered[Reason.NOFOLLOW] = len(page.hrefs) + len(page.nofollow_hrefs)
-            return NO_LINKS, dict(+filtered)
+            _count(filtered, Reason.NOFOLLOW, len(page.hrefs) + len(page.nofollow_hrefs))
+            return NO_LINKS, filtered
         hrefs = page.hrefs
         if self._obey_rel:
-            filtered[Reason.NOFOLLOW] = len(page.nofollow_hrefs)
+            _count(filtered, Reason.NOFOLLOW, len(page.nofollow_hrefs))
         else:
             hrefs = [*hrefs, *page.nofollow_hrefs]
         if self._filter.is_too_deep(depth + 1):
-            filtered[Reason.TOO_DEEP] = len(hrefs)
-            return NO_LINKS, dict(+filtered)
-        filtered[Reason.TOO_MANY_LINKS] = max(0, len(hrefs) - self._max_links)
-        links = self._links(hrefs, page.base_href, url, filtered)
-        links.pop(url_hash(url, self._seed), None)
-        return self._packed(links), dict(+filtered)
+            _count(filtered, Reason.TOO_DEEP, len(hrefs))
+            return NO_LINKS, filtered
+        if len(hrefs) > self._max_links:
+            _count(filtered, Reason.TOO_MANY_LINKS, len(hrefs) - self._max_links)
+            hrefs = hrefs[: self._max_links]
+        base = (normalise(page.base_href, self._rules, url) if page.base_href else url) or url
+        return self._links(hrefs, _Place.of(base, url_hash(url, self._seed)), filtered), filtered
 
-    def _links(self, hrefs: list[str], base_href: str, url: str, filtered: Counter[str]) -> dict[int, str]:
-        """hash → URL, in the document's order; only the first `max_links` hrefs are looked at."""
-        base = (normalise(base_href, self._rules, url) if base_href else url) or url
-        home = origin(base)
-        folder = base.partition("?")[0].rpartition("/")[0] + "/"
-        links: dict[int, str] = {}
-        memo = self._memo
-        for href in hrefs[: self._max_links]:
-            absolute = _absolute(href, home, folder)
-            found = memo.get(absolute)
-            if found is None:
-                found = self._find(href, absolute, base)
-            if isinstance(found, tuple):
-                links[found[1]] = found[0]
+    def _links(self, hrefs: list[str], place: _Place, filtered: dict[str, int]) -> PackedLinks:
+        """Those with text and those without, each in the document's order."""
+        fresh: dict[int, str] = {}
+        known: dict[int, None] = {}
+        at_home = self._at_home.get(place.home, _NOTHING).get
+        anywhere = self._anywhere.get
+        for href in hrefs:
+            found = at_home(href) or anywhere(href) or self._find(href, place)
+            if isinstance(found, int):
+                known[found] = None
+            elif isinstance(found, tuple):
+                fresh[found[1]] = found[0]
             else:
-                filtered[found] += 1
-        return links
+                _count(filtered, found, 1)
+        known.pop(place.own_hash, None)
+        for link_hash in fresh:  # also met in another spelling, when it had just become known
+            known.pop(link_hash, None)
+        hashes = struct.pack(f"<{len(fresh) + len(known)}Q", *fresh, *known)
+        return PackedLinks(hashes, "\n".join(fresh.values()).encode(), len(fresh))
 
-    def _find(self, href: str, absolute: str, base: str) -> _Found:
+    def _find(self, href: str, place: _Place) -> _Found:
+        absolute = _absolute(href, place.home, place.folder)
         if not absolute:
-            return self._judge(normalise(href, self._rules, base), href)
-        found = self._judge(self._normalise(absolute), absolute)
+            return self._once_told(self._judge(normalise(href, self._rules, place.base), href), place.own_hash)
+        # A link that starts at its page's folder is remembered written out: its memory is only reached here.
+        is_at_home = href[0] == "/"
+        if absolute is not href and not is_at_home and (remembered := self._anywhere.get(absolute)):
+            return remembered
+        found = self._once_told(self._judge(self._normalise(absolute), absolute), place.own_hash)
         if len(absolute) <= MEMO_KEY_LENGTH:
-            if len(self._memo) >= MEMO_ENTRIES:
-                self._memo.clear()
-            self._memo[absolute] = found
+            if self._memo_entries >= MEMO_ENTRIES:
+                self._forget()
+            memo = self._at_home.setdefault(place.home, {}) if is_at_home else self._anywhere
+            memo[href if is_at_home else absolute] = found[1] if isinstance(found, tuple) else found
+            self._memo_entries += 1
         return found
+
+    def _forget(self) -> None:
+        self._anywhere.clear()
+        for memo in self._at_home.values():
+            memo.clear()  # the page at hand may hold one of them
+        self._at_home.clear()
+        self._memo_entries = 0
 
     def _normalise(self, absolute: str) -> str | None:
         start = absolute[: absolute.find("/", 8)]
@@ -104,25 +140,28 @@ class LinkPacker:
             self._origins.add(start)
         return url
 
-    def _judge(self, url: str | None, href: str) -> _Found:
+    def _judge(self, url: str | None, href: str) -> tuple[str, int] | Reason:
         if url is None:
             return _why_not_a_url(href)
         return self._filter.scope_verdict(url) or (url, url_hash(url, self._seed))
 
-    def _packed(self, links: dict[int, str]) -> PackedLinks:
-        sent, mask = self._sent, SENT_SLOTS - 1
-        known = []
-        fresh = []
-        texts = []
-        for link_hash, text in links.items():
-            if sent[link_hash & mask] == link_hash:
-                known.append(link_hash)
-            else:
-                sent[link_hash & mask] = link_hash
-                fresh.append(link_hash)
-                texts.append(text)
-        hashes = struct.pack(f"<{len(links)}Q", *fresh, *known)
-        return PackedLinks(hashes, "\n".join(texts).encode(), len(texts))
+    def _once_told(self, found: tuple[str, int] | Reason, own_hash: int) -> _Found:
+        """A URL takes its text along unless that was sent before: the caller has to send it now.
+
+        A page's own URL came from the coordinator, which so knows it.
+        """
+        if isinstance(found, Reason):
+            return found
+        link_hash = found[1]
+        slot = link_hash & SENT_SLOTS - 1
+        is_known = link_hash in (own_hash, self._sent[slot])
+        self._sent[slot] = link_hash
+        return link_hash if is_known else found
+
+
+def _count(filtered: dict[str, int], reason: Reason, number: int) -> None:
+    if number:
+        filtered[reason] = filtered.get(reason, 0) + number
 
 
 def _absolute(href: str, home: str, folder: str) -> str:

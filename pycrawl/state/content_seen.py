@@ -6,7 +6,11 @@ pages share one far too often; at 128 bits, ten billion pages share one with a c
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pycrawl.state.database import Database
+
+_ASKED_AT_ONCE = 64  # places in one statement
 
 
 class ContentSeen:
@@ -20,10 +24,22 @@ class ContentSeen:
         self._database = database
         self._open: dict[bytes, int] = {}
         self._closed: dict[bytes, int] = {}
+        self._looked: dict[bytes, int] = {}  # of the batch at hand: what the table says
+
+    def look(self, digests: Sequence[bytes]) -> None:
+        """Ask the table about a batch at once; before the next commit, `find` asks no more."""
+        self._looked = dict.fromkeys(digests, 0)
+        distinct = list(self._looked)
+        for begin in range(0, len(distinct), _ASKED_AT_ONCE):
+            part = distinct[begin : begin + _ASKED_AT_ONCE]
+            places = ", ".join("?" * len(part))
+            self._looked.update(
+                self._database.query(f"SELECT digest, document_id FROM fingerprints WHERE digest IN ({places})", part)
+            )
 
     def find(self, digest: bytes) -> int:
         """The document that holds this body, or 0."""
-        document_id = self._open.get(digest) or self._closed.get(digest)
+        document_id = self._open.get(digest) or self._closed.get(digest) or self._looked.get(digest)
         if document_id is None:
             row = self._database.query("SELECT document_id FROM fingerprints WHERE digest = ?", (digest,)).fetchone()
             document_id = int(row[0]) if row else 0
@@ -37,4 +53,5 @@ class ContentSeen:
 
     def flush(self) -> None:
         self._database.write_many("INSERT OR IGNORE INTO fingerprints VALUES (?, ?)", self._closed.items())
+        self._looked = {}
         self._closed = {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from pycrawl.state.database import Database
 
@@ -11,13 +11,12 @@ _SIGN = 1 << 63
 _WRAP = 1 << 64
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
-    """One stored answer of one URL at one time."""
+class Document(NamedTuple):
+    """One stored answer of one URL at one time: a row of its table."""
 
     id: int
     url_id: int
-    url_hash: int
+    url_hash: int  # as SQLite holds it: `signed`
     fetched_at: float
     file_id: int
     offset: int
@@ -27,13 +26,12 @@ class Document:
     digest: bytes
     content_type: str
     escapes: bytes
-    truncated: bool
+    truncated: int  # 1: the body was longer
     duplicate_of: int  # the document whose record this one shares; 0: it has its own
 
 
-@dataclass(frozen=True, slots=True)
-class Visit:
-    """The last visit of a URL."""
+class Visit(NamedTuple):
+    """The last visit of a URL: a row of its table."""
 
     url_id: int
     outcome: str
@@ -59,47 +57,12 @@ def next_document_id(database: Database) -> int:
 def save_documents(database: Database, documents: Iterable[Document]) -> None:
     database.write_many(
         "INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (
-            (
-                one.id,
-                one.url_id,
-                signed(one.url_hash),
-                one.fetched_at,
-                one.file_id,
-                one.offset,
-                one.length,
-                one.number,
-                one.body_length,
-                one.digest,
-                one.content_type,
-                one.escapes,
-                one.truncated,
-                one.duplicate_of,
-            )
-            for one in documents
-        ),
+        documents,
     )
 
 
 def save_visits(database: Database, visits: Iterable[Visit]) -> None:
-    database.write_many(
-        "INSERT OR REPLACE INTO visits VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)",
-        (
-            (
-                one.url_id,
-                one.outcome,
-                one.status,
-                one.visited_at,
-                one.tries,
-                one.detail,
-                one.etag,
-                one.last_modified,
-                one.digest,
-                one.document_id,
-            )
-            for one in visits
-        ),
-    )
+    database.write_many("INSERT OR REPLACE INTO visits VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)", visits)
 
 
 def visit_of(database: Database, url_id: int) -> Visit | None:

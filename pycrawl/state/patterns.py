@@ -17,22 +17,18 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from pycrawl.config import Config
-from pycrawl.model import Closure, PackedLinks, Traits
+from pycrawl.model import Closure, PackedLinks, Search, Traits
 from pycrawl.state.database import Database
 from pycrawl.state.hosts import Host
 from pycrawl.state.page_memory import Copies, Vocabulary
+from pycrawl.trap_yield import UNREMARKABLE, Pattern
 from pycrawl.traps import (
     ALL,
-    DEAD_END_SHARE,
-    FEW_DEAD_ENDS,
+    DULL_PAGES,
     FLOOR,
-    LARGE_SITE,
-    LEAST_DEPTHS,
     LEAST_PAGES,
     LEAST_PAGES_OF_HOST,
-    LONG_WINDOW,
     LOW,
-    MAZE_FLOOR,
     NEITHER,
     Hashes,
     are_alike,
@@ -41,7 +37,6 @@ from pycrawl.traps import (
     is_made_anew,
     section,
     shape,
-    smoothed,
     some_links,
 )
 from pycrawl.url_filter import HostList
@@ -50,95 +45,17 @@ from pycrawl.urls import host_key, origin
 _HOSTS_KEPT = 20_000
 _KINDS_KEPT = 512  # of one host
 _VOCABULARIES_KEPT = 8_192  # 5 KB each
-_GOOD_RECORD = 4  # pages that a kind must have to be trusted where the wider one has stopped
-_UNREMARKABLE = 0.8  # a yield above which a kind needs no row
-_PROOF = 12  # pages that a kind must have shown, and its host too, until not all are looked at
+_FIRST_PAGES = 2
+_USUAL = 8  # new pages from which on it is known what is usual
 _LOOKED_AT = 16  # one page in so many is, from then on
-_DOUBTS = 16  # pages that are all looked at after one that brought nothing
 _PASSED_OVER = 64  # URLs of a kind with a low yield that let others go first, until one of them is tried
 _PAGES_BEFORE_PROBE = 5
 _MOST_PROBES = 4  # of one host
 _PROBE_LETTERS = 16
-_COLUMNS = "patterns.pages, novel, yield, openness, least_depth, most_depth, dead_ends, found, chances, backs, stopped"
-
-
-@dataclass(slots=True)
-class Pattern:
-    """One kind of page."""
-
-    pages: int = 0
-    novel: int = 0
-    value: float = 1.0  # the yield
-    openness: float = 1.0  # likewise, the share of its pages that were not closed
-    least_depth: int = 0  # of its closed pages
-    most_depth: int = 0
-    dead_ends: float = 0.0  # pages without new links among the last `LONG_WINDOW` or so
-    found: int = 0  # links of its pages that were new
-    chances: int = 0  # and how often they might have led back, had the site not been larger than what was found
-    backs: int = 0  # how often they did
-    stopped: bool = False
-    passed_over: int = 0  # URLs, since the last one that was tried
-    doubts: int = 0  # pages to be looked at, as one of the last few brought nothing
-
-    def add(self, score: float) -> None:
-        self.value = smoothed(self.value, self.pages, score)
-        self.pages += 1
-        self.novel += score == 1.0
-        self.doubts = max(0, self.doubts - 1) if score else _DOUBTS
-
-    def add_links(self, closed: bool, depth: int, fresh: int, backs: int) -> None:
-        """To be called before `add`."""
-        self.chances += (fresh + backs) * self.found
-        self.found += fresh
-        self.backs += backs
-        self.openness = smoothed(self.openness, self.pages, not closed)
-        self.dead_ends += (fresh == 0) - self.dead_ends / LONG_WINDOW
-        if closed:
-            self.least_depth = min(self.least_depth or depth, depth)
-            self.most_depth = max(self.most_depth, depth)
-
-    def judge(self, is_wide: bool) -> None:
-        """Only of a wide kind can it be said that there is no way out: pages of one shape may all lead to another."""
-        self.stopped |= self.value < FLOOR or (is_wide and self._is_maze)
-
-    @property
-    def _is_maze(self) -> bool:
-        """Closed page upon closed page, ever deeper. A site of n pages leads back once in n chances, on average."""
-        return (
-            self.openness < MAZE_FLOOR
-            and self.most_depth - self.least_depth >= LEAST_DEPTHS
-            and self.dead_ends <= FEW_DEAD_ENDS + DEAD_END_SHARE * min(self.pages, LONG_WINDOW)
-            and self.chances >= LARGE_SITE * (self.backs + 1)
-        )
-
-    def columns(self) -> tuple[int | float | bool, ...]:
-        """As the table has them."""
-        return (
-            self.pages, self.novel, self.value, self.openness, self.least_depth, self.most_depth, self.dead_ends,
-            self.found, self.chances, self.backs, self.stopped,
-        )  # fmt: skip
-
-    @property
-    def is_low(self) -> bool:
-        return self.value < LOW or self.openness < LOW
-
-    @property
-    def may_be_maze(self) -> bool:
-        return not self.stopped and self.openness < LOW
-
-    @property
-    def is_trusted(self) -> bool:
-        return not self.stopped and self.pages >= _GOOD_RECORD and not self.is_low
-
-    @property
-    def is_above_doubt(self) -> bool:
-        return self.pages >= _PROOF and not self.doubts and min(self.value, self.openness) >= _UNREMARKABLE
-
-    @property
-    def reason(self) -> str:
-        if self.value >= FLOOR:
-            return f"{self.pages} pages, {1 - self.openness:.0%} lead only deeper"
-        return f"{self.pages} pages, yield {self.value:.2f}"
+_COLUMNS = (
+    "patterns.pages, novel, yield, openness, least_depth, most_depth, dead_ends, found, chances, backs, combined,"
+    " promise, stopped"
+)
 
 
 @dataclass(slots=True)
@@ -147,6 +64,7 @@ class _HostRecord:
     exempt: bool
     patterns: dict[str, Pattern] = field(default_factory=dict)
     probes: dict[str, Hashes] = field(default_factory=dict)  # by directory; empty: not answered with a page, or not yet
+    first: list[Hashes] = field(default_factory=list)  # what its first pages say, until it is probed
     watched: bool = False  # one of its kinds has a low yield
 
     def pattern(self, name: str) -> Pattern:
@@ -163,6 +81,10 @@ class _HostRecord:
         """A shape rather than a section, one of which nothing bad is known rather than another, the oldest."""
         shapes = (name for name, one in self.patterns.items() if not name.endswith(ALL) and not one.is_low)
         self.patterns.pop(next(shapes, "") or next(name for name in self.patterns if name != ALL))
+
+    def is_above_doubt(self, name: str) -> bool:
+        whole, kind = self.patterns.get(ALL), self.patterns.get(name)
+        return whole is not None and kind is not None and whole.is_above_doubt and kind.is_above_doubt
 
     def kinds(self, url: str) -> Iterator[tuple[str, Pattern]]:
         """Those known of the kinds that a URL is of, the narrowest first."""
@@ -186,6 +108,8 @@ class Patterns:
         self._new_probes: list[tuple[int, str, bytes]] = []
         self._chance = random.Random()
         self._turn = 0
+        self._new_pages = 0  # of the crawl: that say something new though others of their kind were there before …
+        self._dull_pages = 0  # … and that say nothing new, and lead on
 
     # Before a fetch
 
@@ -204,6 +128,8 @@ class Patterns:
 
     def lets_others_first(self, host: Host, url: str) -> bool:
         """Whether other URLs of the host go before this one."""
+        if self._patience:
+            return False
         for name, pattern in self._record(host).kinds(url):
             if pattern.value < LOW and name != ALL:
                 pattern.passed_over = (pattern.passed_over + 1) % (_PASSED_OVER + 1)
@@ -217,10 +143,7 @@ class Patterns:
         record = self._record(host)
         if record.exempt:
             return False
-        if record.watched or any(map(len, record.probes.values())):
-            return True
-        whole, kind = record.patterns.get(ALL), record.patterns.get(section(url))
-        if whole is None or kind is None or not (whole.is_above_doubt and kind.is_above_doubt):
+        if record.watched or any(map(len, record.probes.values())) or not record.is_above_doubt(section(url)):
             return True
         self._turn = (self._turn + 1) % _LOOKED_AT
         return not self._turn
@@ -249,9 +172,17 @@ class Patterns:
     # After a fetch
 
     def take_in_probe(self, host: Host, probe_url: str, pairs: bytes) -> None:
-        """`pairs`: of the text that came with a 2xx answer; empty if none did."""
+        """`pairs`: of the text that came with a 2xx answer; empty if none did.
+
+        An answer like most of the host's pages says nothing: perhaps they all are made of the same few words.
+        """
         place = directory(probe_url)
-        self._record(host).probes[place] = np.frombuffer(pairs, np.uint64)
+        record = self._record(host)
+        answer = np.frombuffer(pairs, np.uint64)
+        if 2 * sum(are_alike(answer, page) for page in record.first) > len(record.first):
+            pairs = b""
+        record.first.clear()
+        record.probes[place] = np.frombuffer(pairs, np.uint64)
         self._new_probes.append((host.id, place, pairs))
 
     def is_soft_404(self, host: Host, url: str, traits: Traits) -> bool:
@@ -262,21 +193,26 @@ class Patterns:
         pairs = np.frombuffer(traits.pairs, np.uint64)
         return any(are_alike(pairs, probe) for probe in known if len(probe))
 
-    def take_in_page(self, host: Host, url: str, depth: int, traits: Traits, links: PackedLinks) -> bool:
-        """Whether the host's newest URLs are to be tried first: do they lead deeper and deeper, or does it end?"""
+    def take_in_page(self, host: Host, url: str, depth: int, traits: Traits, links: PackedLinks) -> Search:
+        """How its host is to be searched from here on."""
         record = self._record(host)
         if not self._judges or record.exempt:
-            return False
+            return Search.AS_FOUND
+        if self._probes and not record.probes and len(record.first) < _PAGES_BEFORE_PROBE:
+            record.first.append(np.frombuffer(traits.pairs, np.uint64))
         scores = (1.0, 1.0, 1.0)
         if not self._is_new(record, traits):
             scores = _scores_of_copy(url, traits, links, record.pattern(ALL).value >= FLOOR)
+        self._weigh(record, traits.section, scores[0])
+        combines = "&" in url or b"&" in links.texts
         for name, score in zip((ALL, traits.section, traits.shape), scores, strict=True):
             pattern = record.pattern(name)
             closed = traits.closure >= (Closure.SECTION if name is traits.section else Closure.HOST)
             pattern.add_links(closed, depth, links.texts_count, traits.backs)
+            pattern.combined += combines
             pattern.add(score)
             self._judged(record, name, pattern)
-        return record.pattern(traits.section).may_be_maze or record.pattern(ALL).may_be_maze
+        return max(record.pattern(traits.section).search, record.pattern(ALL).search)
 
     def take_in_redirect(self, host: Host, url: str, target: str, is_known: bool) -> None:
         """A redirect that stays on its host brings nothing by itself."""
@@ -289,6 +225,18 @@ class Patterns:
             pattern = record.pattern(name)
             pattern.add(score)
             self._judged(record, name, pattern)
+
+    def _weigh(self, record: _HostRecord, name: str, score: float) -> None:
+        """What is usual in this crawl? The first pages of a kind are always new, and prove nothing."""
+        if not score:
+            self._dull_pages += 1
+        elif score == 1.0 and record.pattern(name).pages >= _FIRST_PAGES:
+            self._new_pages += _LOOKED_AT if record.is_above_doubt(name) else 1
+
+    @property
+    def _patience(self) -> int:
+        """Where most pages are dull, dull ones prove little."""
+        return 0 if self._new_pages >= max(self._dull_pages, _USUAL) else DULL_PAGES
 
     def _is_new(self, record: _HostRecord, traits: Traits) -> bool:
         known = self._copies.look_and_add(traits.bands)
@@ -309,9 +257,9 @@ class Patterns:
         return found
 
     def _judged(self, record: _HostRecord, name: str, pattern: Pattern) -> None:
-        if pattern.value < _UNREMARKABLE or pattern.openness < _UNREMARKABLE:
+        if pattern.value < UNREMARKABLE or pattern.openness < UNREMARKABLE:
             if record.pattern(ALL).pages >= (LEAST_PAGES_OF_HOST if name == ALL else LEAST_PAGES):
-                pattern.judge(name.endswith(ALL))
+                pattern.judge(name.endswith(ALL), self._patience)
             record.watched |= pattern.is_low
             self._dirty[record.id, name] = pattern
 
@@ -342,7 +290,7 @@ class Patterns:
         """To be called in the transaction of a group commit."""
         if self._dirty:
             self._database.write_many(
-                "INSERT OR REPLACE INTO patterns VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                "INSERT OR REPLACE INTO patterns VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 [(*key, *one.columns()) for key, one in self._dirty.items()],
             )
             self._dirty.clear()

@@ -111,7 +111,7 @@ CREATE TABLE patterns (
     host_id INTEGER NOT NULL, pattern TEXT NOT NULL, pages INTEGER NOT NULL, novel INTEGER NOT NULL,
     yield REAL NOT NULL, openness REAL NOT NULL, least_depth INTEGER NOT NULL, most_depth INTEGER NOT NULL,
     dead_ends REAL NOT NULL, found INTEGER NOT NULL, chances INTEGER NOT NULL, backs INTEGER NOT NULL,
-    stopped INTEGER NOT NULL, PRIMARY KEY (host_id, pattern)
+    combined INTEGER NOT NULL, promise INTEGER NOT NULL, stopped INTEGER NOT NULL, PRIMARY KEY (host_id, pattern)
 ) WITHOUT ROWID;
 
 -- What a host answered to a URL that cannot exist, by directory: a sample of the text (`traps.py`) if it was a 2xx

@@ -30,13 +30,16 @@ def discovery_chain(database: Database, url_id: int, most: int) -> list[Step]:
     return chain
 
 
+def host_of(database: Database, url_id: int) -> int:
+    return int(database.query("SELECT host_id FROM urls WHERE id = ?", (url_id,)).fetchone()[0])
+
+
 def place_in_queue(database: Database, url_id: int) -> str | None:
     """Where a URL waits, in words; None if it does not."""
-    row = database.query("SELECT host_id FROM urls WHERE id = ?", (url_id,)).fetchone()
     waiting = database.query(
         "SELECT (SELECT count(*) FROM back AS before WHERE before.host_id = back.host_id AND before.seq < back.seq)"
         " FROM back WHERE host_id = ? AND url_id = ?",
-        (row[0], url_id),
+        (host_of(database, url_id), url_id),
     ).fetchone()
     if waiting is not None:
         return f"its host's back queue, behind {waiting[0]:,} others"

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from pycrawl import trecweb
 from pycrawl.errors import PycrawlError, StoppedByLimit, StoreError
@@ -39,8 +40,7 @@ class CompoundFile:
     records: int
 
 
-@dataclass(frozen=True, slots=True)
-class Location:
+class Location(NamedTuple):
     """Where a record lies: `length` bytes from `offset` are its gzip members, or its text in a plain file."""
 
     file_id: int

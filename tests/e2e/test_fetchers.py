@@ -64,7 +64,7 @@ def holder_of(port: int) -> int:
 
 def test_a_url_that_kills_its_fetcher_twice_is_given_up(make_crawl: MakeCrawl) -> None:
     def kill_client(port: int) -> None:
-        os.kill(holder_of(port), signal.SIGKILL)
+        os.kill(holder_of(port), signal.SIGSEGV)
 
     paths = [f"/page-{number}" for number in range(30)]
     pages = {path: page("/", text=path) for path in paths}
@@ -84,3 +84,21 @@ def test_a_url_that_kills_its_fetcher_twice_is_given_up(make_crawl: MakeCrawl) -
         crawl.configure({"recrawl": {"min_interval": 0}})
         crawl.run("crawl", "--recrawl")
         assert site.times()["/killer"] == 2
+
+
+def test_kills_from_outside_are_not_held_against_a_url(make_crawl: MakeCrawl) -> None:
+    """An operator, or another program's hunger for memory, may strike twice while the same URL is in flight."""
+    kills = iter(range(3))
+
+    def kill_client(port: int) -> None:
+        if next(kills, None) is not None:
+            os.kill(holder_of(port), signal.SIGKILL)
+
+    with Site({"/": page("/unlucky"), "/unlucky": Reply("seen at last", before=kill_client)}) as site:
+        crawl = make_crawl([site.url + "/"])
+        output = crawl.run("crawl").stdout
+        assert "3 fetchers died" in output
+        assert site.times()["/unlucky"] == 4
+        assert crawl.why(site.url + "/unlucky")["visit"]["outcome"] == "fetched"
+        assert crawl.stats()["errors"] == {}
+        crawl.verify()

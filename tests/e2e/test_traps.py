@@ -4,14 +4,27 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from random import Random
 
 import pytest
 
 from tests.e2e import trapweb
 from tests.e2e.conftest import MakeCrawl
-from tests.e2e.crawling import Crawl, Settings, merged
-from tests.e2e.trapweb import TRAPS, Answer, Host, TrapWeb, archive, links, magazine, prose, site, tree, with_template
+from tests.e2e.crawling import Crawl, Settings
+from tests.e2e.trapweb import (
+    TRAPS,
+    Answer,
+    Host,
+    TrapWeb,
+    archive,
+    document,
+    links,
+    magazine,
+    prose,
+    site,
+    tree,
+    with_template,
+)
 
 HONEST = 50
 TRAP_HOSTS = 20
@@ -25,16 +38,6 @@ def honest_site(number: int, abroad: list[str]) -> dict[str, Answer]:
     if number % 5 == 4:
         return archive(f"honest {number}", 2, 3)
     return magazine(f"honest {number}", 88, abroad if number == 0 else abroad[number * 7 % len(abroad) :][:3])
-
-
-@pytest.fixture
-def make_crawl(make_crawl: MakeCrawl) -> MakeCrawl:
-    """Crawls that judge what they find."""
-
-    def make(seeds: Iterable[str], settings: Settings | None = None) -> Crawl:
-        return make_crawl(seeds, merged({"traps": {"novelty": True}}, settings or {}))
-
-    return make
 
 
 @pytest.mark.timeout(180)
@@ -82,18 +85,53 @@ def test_large_honest_sites_are_crawled_whole(make_crawl: MakeCrawl) -> None:
         assert not [trap for trap in facts["traps"] if trap["stopped"]]
 
 
+def dull_site(number: int, pages: int, shape: str) -> dict[str, Answer]:
+    """A site such as people make to try a crawler on: its pages say nothing but which they are."""
+    chance = Random(f"{number} {shape}")
+    paths = ["/", *(f"/p/{page}.html" for page in range(1, pages))]
+    made = {}
+    for page, path in enumerate(paths):
+        if shape == "web":
+            targets = [paths[(page + 1) % pages], *chance.choices(paths, k=8)]
+        elif shape == "tree":
+            targets = paths[2 * page + 1 : 2 * page + 3]
+        else:
+            targets = paths[page + 1 : page + 2]
+        made[path] = document(f"Page {page}", f"<h1>Page {page} of host {number}</h1>", links(targets))
+    return made
+
+
+@pytest.mark.timeout(180)
+@pytest.mark.parametrize("good", [0, 10])
+def test_dull_sites_are_crawled_whole(make_crawl: MakeCrawl, good: int) -> None:
+    """A crawl of nothing else, of all shapes; and among good sites those that look finite."""
+    shapes = ["web", "web"] if good else ["web", "tree", "row"]
+    sites = [dull_site(number, 150, shape) for number, shape in enumerate(shapes)]
+    sites += [magazine(f"good {number}", 60) for number in range(good)]
+    with TrapWeb(len(sites)) as web:
+        for number, pages in enumerate(sites):
+            web.serve(number, site(pages))
+        crawl = make_crawl([web.url(number) + "/" for number in range(len(sites))], WITH_PROBES)
+        crawl.run("crawl")
+        assert [len(set(pages) - web.pages(number)) for number, pages in enumerate(sites)] == [0] * len(sites)
+        assert not crawl.stats()["soft_404"]
+
+
 def crawl_of(make_crawl: MakeCrawl, web: TrapWeb, host: Host, settings: Settings) -> Crawl:
+    """A site to be judged, on host 0, and a good one."""
     web.serve(0, host)
-    crawl = make_crawl([web.url(0) + "/"], settings)
-    crawl.run("crawl", "--max-pages", "120")
+    web.serve(1, site(magazine("good company", 60)))
+    crawl = make_crawl([web.url(0) + "/", web.url(1) + "/"], settings)
+    crawl.run("crawl", "--max-pages", "200")
     return crawl
 
 
 def test_each_trap_is_left_soon(make_crawl: MakeCrawl) -> None:
-    with TrapWeb(len(TRAPS)) as web:
+    with TrapWeb(2 * len(TRAPS)) as web:
         for number, trap in enumerate(TRAPS):
             web.serve(number, trap(100 + number))
-        crawl = make_crawl([web.url(number) + "/" for number in range(len(TRAPS))])
+            web.serve(len(TRAPS) + number, site(magazine(f"good {number}", 30)))
+        crawl = make_crawl([web.url(number) + "/" for number in range(2 * len(TRAPS))])
         crawl.run("crawl", "--max-pages", "2000")
         spent = {str(trap): web.requests(number) for number, trap in enumerate(TRAPS)}
         assert max(spent.values()) <= 50, spent
@@ -101,7 +139,7 @@ def test_each_trap_is_left_soon(make_crawl: MakeCrawl) -> None:
 
 
 def test_judgements_are_explained_and_survive_a_restart(make_crawl: MakeCrawl) -> None:
-    with TrapWeb(1) as web:
+    with TrapWeb(2) as web:
         crawl = crawl_of(make_crawl, web, trapweb.calendar_in_path(1), {})
         before = web.requests(0)
         (url,) = crawl.query("SELECT url FROM visits JOIN urls ON urls.id = url_id WHERE outcome = 'trap' LIMIT 1")[0]
@@ -120,11 +158,11 @@ def test_judgements_are_explained_and_survive_a_restart(make_crawl: MakeCrawl) -
 
 
 def test_a_host_can_be_exempt(make_crawl: MakeCrawl) -> None:
-    with TrapWeb(1) as web:
+    with TrapWeb(2) as web:
         settings: Settings = {"traps": {"exempt_hosts": [web.address(0)], "soft_404": True}}
         crawl = crawl_of(make_crawl, web, trapweb.calendar_in_path(1), settings)
         last = crawl.stats()["last_crawl"]
-        assert (last["pages"], last["ended_by"]) == (120, "max-pages")
+        assert (last["pages"], last["ended_by"]) == (200, "max-pages")
         assert web.pages(0) <= {"/", "/about", *filter(re.compile("/calendar/[0-9]+/[0-9]+/").fullmatch, web.pages(0))}
 
 
@@ -140,7 +178,7 @@ def soft_404_shop(path: str) -> Answer:
 
 
 def test_soft_404s_are_marked_not_stored_and_not_followed(make_crawl: MakeCrawl) -> None:
-    with TrapWeb(1) as web:
+    with TrapWeb(2) as web:
         crawl = crawl_of(make_crawl, web, soft_404_shop, WITH_PROBES)
         facts = crawl.stats()
         assert facts["soft_404"] >= 8
@@ -156,7 +194,7 @@ def test_soft_404s_are_marked_not_stored_and_not_followed(make_crawl: MakeCrawl)
 
 
 def test_probes_keep_to_robots_txt(make_crawl: MakeCrawl) -> None:
-    with TrapWeb(1, robots="User-agent: *\nDisallow: /\nAllow: /item\nAllow: /$\n") as web:
+    with TrapWeb(2, robots="User-agent: *\nDisallow: /\nAllow: /item\nAllow: /$\n") as web:
         crawl = crawl_of(make_crawl, web, soft_404_shop, WITH_PROBES)
         assert all(path.startswith("/item") for path in web.pages(0) - {"/"})
         assert not crawl.stats()["soft_404"]
@@ -171,7 +209,7 @@ def test_limits_on_urls_are_counted_by_reason(make_crawl: MakeCrawl) -> None:
     }
     pages = {"/": with_template("limits", "Limits", links([*wanted, *refused.values()]), navigation=[])}
     settings: Settings = {"traps": {"max_path_segments": 12, "max_query_parameters": 5}}
-    with TrapWeb(1) as web:
+    with TrapWeb(2) as web:
         crawl = crawl_of(make_crawl, web, site(pages), settings)
         assert web.pages(0) == {"/", *wanted}
         assert crawl.stats()["filtered"] == dict.fromkeys(refused, 1)

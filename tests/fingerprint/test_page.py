@@ -10,10 +10,12 @@ from hypothesis import strategies as st
 
 from pycrawl.fingerprint import (
     of_text,
+    of_words,
     resemblance,
     shingles,
     simhash,
     sketch,
+    split,
     text_digest,
     tokens,
     unpack_sketch,
@@ -30,6 +32,7 @@ def test_everything_is_what_its_function_says(text: str) -> None:
     assert np.array_equal(unpack_sketch(page.sketch), sketch(shingles(words)))
     assert page.simhash == simhash(words)
     assert page.words == len(words)
+    assert of_words(split(text), seed=7) == page
 
 
 def test_survives_a_pipe_and_is_frozen() -> None:

@@ -93,9 +93,17 @@ def test_stored_values_stay_what_they_are() -> None:
     assert tokens("Tropical fish environments").tolist() == [
         11296653491867701462,
         3356782548646674565,
-        12158907406228677629,
+        15993594563578080151,
     ]
     assert text_digest("Tropical fish").hex() == "42be2fd65a881572c4ad21e14abf360e"
+
+
+@pytest.mark.parametrize("length", [1, 8, 9, 15, 16, 17, 24, 32, 33, 50])
+def test_every_letter_of_a_long_word_counts(length: int) -> None:
+    words = ["x" * length, *("x" * place + "y" + "x" * (length - place - 1) for place in range(length))]
+    assert len(set(tokens(" ".join(words)).tolist())) == length + 1
+    assert len({text_digest(word) for word in words}) == length + 1
+    assert text_digest("x" * length) != text_digest("x" * (length + 1))
 
 
 def split_slowly(text: str) -> list[str]:

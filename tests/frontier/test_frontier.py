@@ -266,7 +266,7 @@ def test_counters_of_a_commit_agree_with_the_tables(opened: Open) -> None:
     add_page(state, numbered("b", 50), depth=1)
     state.commit()
     totals = dict(state.database.query("SELECT name, value FROM counters"))
-    assert (totals["urls"], totals["back"], totals["front:5"], totals["front:7"]) == (150, 100, 0, 50)
+    assert (totals["urls"], totals["back"], totals.get("front:5", 0), totals["front:7"]) == (150, 100, 0, 50)
 
 
 def test_recrawl_puts_visited_urls_back_once(opened: Open) -> None:

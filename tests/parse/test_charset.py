@@ -19,6 +19,7 @@ from pycrawl.parse.charset import (
     encoding_named,
     is_binary,
     prescan,
+    text_of,
 )
 
 VECTORS = Path(__file__).parents[3] / "shared" / "data" / "encoding" / "prescan.json"
@@ -229,6 +230,18 @@ def test_every_body_has_an_encoding_and_a_text(body: bytes, content_type: str) -
     charset = charset_of(body, content_type)
     decode(body, charset.used).encode()
     assert charset.used == encoding_named(charset.used)
+
+
+@given(
+    st.lists(st.sampled_from([b"<p>", b"ABC", b"~{", b"\\", b"+AD4-", b"\0", b"\x1b$B", b"\x1b(B", b"\xe9"])).map(
+        b"".join
+    )
+    | st.binary(max_size=20),
+    st.sampled_from(["", *LABELS]),
+)
+def test_the_short_cut_for_ascii_gives_the_same_text(body: bytes, label: str) -> None:
+    content_type = f"text/html; charset={label}"
+    assert text_of(body, content_type) == decode(body, charset_of(body, content_type).used)
 
 
 @pytest.mark.parametrize(

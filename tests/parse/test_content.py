@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from resiliparse.parse.html import HTMLTree
 
-from pycrawl.parse import content, text
+from pycrawl.parse import frames, text
 from pycrawl.parse.bounds import bounded
 from pycrawl.parse.content import main_content, page_text
 from pycrawl.parse.text import outline, word_count
@@ -69,7 +69,7 @@ def test_what_belongs_to_an_article_stays() -> None:
     ]
 
 
-@pytest.mark.parametrize("method", ["auto", "dom", "slope"])
+@pytest.mark.parametrize("method", ["dom", "slope"])
 @pytest.mark.parametrize("markup", ["", "<p>", "<ul></ul>", "<frameset><frame src=x></frameset>", "<!-- x -->", "\0"])
 def test_pages_without_text(markup: str, method: str) -> None:
     assert main_content(parse(markup), method) == ""
@@ -87,7 +87,7 @@ def test_a_page_with_too_little_content_counts_with_all_its_text() -> None:
 
 def test_methods_of_page_text() -> None:
     page = parse(f"<nav><ul>{LINKS}</ul></nav><div>{ARTICLE}</div>")
-    assert page_text(page) == page_text(page, "dom") == EXPECTED
+    assert page_text(page) == page_text(page, "auto") == page_text(page, "dom") == EXPECTED
     assert page_text(page, "slope").endswith(EXPECTED)
     assert page_text(page, "off").startswith("Another story of the day, number 0\n")
 
@@ -134,7 +134,7 @@ pieces = st.lists(
 
 
 @settings(deadline=None)  # the machine may be busy
-@given(pieces, st.sampled_from(["auto", "dom", "slope", "off"]))
+@given(pieces, st.sampled_from(["dom", "slope", "off"]))
 def test_any_page_has_a_text_and_content_is_part_of_it(markup: str, method: str) -> None:
     tree = parse(markup)
     page = outline(tree)
@@ -176,10 +176,10 @@ def test_the_walk_ends_at_its_bound(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_names_are_kept_no_longer_than_they_are_read() -> None:
-    content._suspicion.cache_clear()
+    frames.suspicion.cache_clear()
     main_content(parse(f"<div class={'x' * 100_000}><p>{FIRST}</p></div>"))
-    assert content._suspicion("div", "x" * content._LONGEST_NAME, "") == 0
-    assert content._suspicion.cache_info().hits == 1
+    assert frames.suspicion("div", "x" * frames.LONGEST_NAME, "") == 0
+    assert frames.suspicion.cache_info().hits == 1
 
 
 def test_quality_on_real_pages() -> None:

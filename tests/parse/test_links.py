@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from pycrawl.config import Config, CrawlSection, ScopeSection, TrapsSection
 from pycrawl.model import NO_LINKS, PackedLinks
 from pycrawl.parse import links
-from pycrawl.parse.charset import Charset, Source
 from pycrawl.parse.html import ParsedPage
 from pycrawl.parse.links import LinkPacker
 from pycrawl.url_filter import UrlFilter
@@ -18,7 +17,6 @@ from pycrawl.urls import UrlRules, normalise, url_hash
 SEED = 0x5EED
 RULES = UrlRules.of(Config())
 URL = "http://example.com/dir/page?q=a/b"
-UTF8 = Charset("utf-8", "utf-8", Source.HEADER)
 
 
 def packer(config: Config | None = None, max_links: int = 100) -> LinkPacker:
@@ -26,9 +24,7 @@ def packer(config: Config | None = None, max_links: int = 100) -> LinkPacker:
 
 
 def page(*hrefs: str, base: str = "", nofollow_hrefs: tuple[str, ...] = ()) -> ParsedPage:
-    return ParsedPage(
-        list(hrefs), list(nofollow_hrefs), base, frozenset(), "", Charset("utf-8", "utf-8", Source.HEADER)
-    )
+    return ParsedPage(list(hrefs), list(nofollow_hrefs), base, frozenset())
 
 
 def hashes(packed: PackedLinks) -> list[int]:
@@ -81,6 +77,22 @@ def test_a_link_sent_before_travels_as_its_hash_behind_those_with_text() -> None
     packed, _ = links_of.pack(page("/a", "/new", "/b"), "http://example.com/2", 0)
     assert texts(packed) == ["http://example.com/new"]
     assert hashes(packed) == [url_hash(f"http://example.com/{path}", SEED) for path in ("new", "a", "b")]
+
+
+def test_a_link_is_remembered_for_its_own_host_and_folder_only() -> None:
+    links_of = packer()
+    for url in ("http://a.test/1/", "http://b.test/1/", "http://a.test/2/", "http://a.test/1/"):
+        packed, _ = links_of.pack(page("/root", "leaf", "http://c.test/"), url, 0)
+        expected = [f"{url[:13]}/root", f"{url}leaf", "http://c.test/"]
+        assert set(hashes(packed)) == {url_hash(link, SEED) for link in expected}
+
+
+def test_the_url_of_a_page_travels_as_its_hash_from_other_pages() -> None:
+    links_of = packer()
+    links_of.pack(page("/self"), "http://example.com/self", 0)
+    packed, _ = links_of.pack(page("/self", "/self#x", "http://example.com/self"), URL, 0)
+    assert texts(packed) == []
+    assert hashes(packed) == [url_hash("http://example.com/self", SEED)]
 
 
 def test_a_link_without_text_was_sent_with_it_before(monkeypatch: pytest.MonkeyPatch) -> None:

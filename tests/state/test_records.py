@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from pycrawl.errors import StateError
@@ -18,7 +16,7 @@ TOP = 2**64 - 1
 DOCUMENT = Document(
     id=1,
     url_id=5,
-    url_hash=TOP,
+    url_hash=documents.signed(TOP),
     fetched_at=100.25,
     file_id=1,
     offset=0,
@@ -28,7 +26,7 @@ DOCUMENT = Document(
     digest=b"d" * 16,
     content_type="text/html",
     escapes=b"\x00",
-    truncated=True,
+    truncated=1,
     duplicate_of=0,
 )
 
@@ -78,7 +76,7 @@ def test_a_family_is_named_by_what_stands_before_the_colon() -> None:
 
 @pytest.mark.parametrize("url_hash", [0, 1, 2**63 - 1, 2**63, TOP])
 def test_hashes_of_all_64_bits_are_found_again(state: Database, url_hash: int) -> None:
-    documents.save_documents(state, [replace(DOCUMENT, url_hash=url_hash)])
+    documents.save_documents(state, [DOCUMENT._replace(url_hash=documents.signed(url_hash))])
     found = documents.newest_document(state, url_hash)
     assert found is not None
     assert found.id == 1
@@ -87,8 +85,8 @@ def test_hashes_of_all_64_bits_are_found_again(state: Database, url_hash: int) -
 
 def test_the_document_that_was_current_at_a_time(state: Database) -> None:
     assert documents.next_document_id(state) == 1
-    later = replace(DOCUMENT, id=2, fetched_at=200.0, truncated=False)
-    copy = replace(DOCUMENT, id=3, fetched_at=300.0, duplicate_of=1)
+    later = DOCUMENT._replace(id=2, fetched_at=200.0, truncated=0)
+    copy = DOCUMENT._replace(id=3, fetched_at=300.0, duplicate_of=1)
     documents.save_documents(state, [DOCUMENT, later, copy])
     assert documents.next_document_id(state) == 4
     found = {
@@ -96,8 +94,7 @@ def test_the_document_that_was_current_at_a_time(state: Database) -> None:
     }
     assert found == {None: 3, 99.0: None, 100.25: 1, 250.0: 2, 300.0: 3}
     assert [one.id for one in documents.documents_in_order(state)] == [1, 2]
-    # All that was saved, but the hash, which SQLite holds as a signed number.
-    assert replace(documents.document(state, 1), url_hash=TOP) == DOCUMENT
+    assert documents.document(state, 1) == DOCUMENT
 
 
 def test_the_last_visit_replaces_the_one_before(state: Database) -> None:
@@ -129,3 +126,20 @@ def test_a_digest_is_known_at_once_and_written_with_its_group(state: Database) -
     seen.flush()
     assert dict(state.query("SELECT digest, document_id FROM fingerprints")) == {b"one": 1, b"two": 2}
     assert ContentSeen(state).find(b"two") == 2
+
+
+def test_a_batch_of_digests_is_looked_up_at_once(state: Database) -> None:
+    seen = ContentSeen(state)
+    digests = [number.to_bytes(16, "big") for number in range(300)]
+    for number, digest in enumerate(digests[::2], 1):
+        seen.add(digest, number)
+    seen.close_group()
+    seen.flush()
+    seen.look(digests)
+    assert [seen.find(digest) for digest in digests] == [0 if at % 2 else at // 2 + 1 for at in range(300)]
+    seen.add(digests[1], 400)
+    assert seen.find(digests[1]) == 400, "met in the same batch"
+    seen.close_group()
+    assert seen.find(digests[1]) == 400
+    seen.flush()
+    assert seen.find(digests[1]) == 400, "what was looked up before a commit is not believed after it"

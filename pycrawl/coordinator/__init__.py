@@ -1,0 +1,17 @@
+"""The coordinator: leases URLs to fetchers, takes in their results, commits.
+
+- `loop.py`: the run, from its first lease to its last commit
+- `dispatch.py`: URLs whose hosts may be hit become jobs
+- `leases.py`: the URLs in flight, and those that may have killed a fetcher
+- `intake.py`: results become visits, documents and links of the open group
+- `commits.py`: the group commit, and when it is due
+- `pace.py`: how many fetches are open at once
+- `meter.py`: how the run is going
+- `run.py`: what these share
+
+One thread decides everything; a second one only waits for the disk (`fsync`), so that fetchers do not wait with it.
+"""
+
+from pycrawl.coordinator.loop import Coordinator
+
+__all__ = ["Coordinator"]

@@ -1,0 +1,173 @@
+"""URLs whose hosts may be hit now become jobs of their fetchers."""
+
+from __future__ import annotations
+
+import time
+
+from pycrawl.coordinator.intake import Intake
+from pycrawl.coordinator.leases import Lease, Leases
+from pycrawl.coordinator.run import Run
+from pycrawl.frontier.back import BackQueue, Entry, SentRules
+from pycrawl.model import NO_VALIDATORS, FetchJob, Jobs, Kind, Outcome, Validators
+from pycrawl.pool import FetcherPool
+from pycrawl.state.documents import visit_of
+from pycrawl.urls import address_literal, origin, robots_url
+
+_SIEVE_LINKS = 50_000
+_SIEVE_SHARE = 0.2  # of the time may go into sieving small batches when hosts run out of URLs
+_LONGEST_SIEVE_PAUSE = 0.4  # seconds, when small batches have brought no host to be hit
+_SUSPECT_SECONDS = 0.2  # until a suspect is tried again when another one is in flight at its fetcher
+_LOOK_UP_SECONDS = 60.0  # between two look-ups of a host's name
+
+
+class Dispatcher:
+    def __init__(self, run: Run, leases: Leases, intake: Intake, pool: FetcherPool) -> None:
+        self._run = run
+        self._workspace = run.workspace
+        self._frontier = run.frontier
+        self._leases = leases
+        self._intake = intake
+        self._pool = pool
+        self._obeys_robots = run.config.politeness.obey_robots
+        self._sieve_at = 0.0  # not before, unless many links have come together
+        self._sieve_pause = 0.0
+
+    def may_dispatch(self) -> bool:
+        run = self._run
+        return not run.stopping and run.counts.pages + self._leases.pages < run.limits.max_pages
+
+    def dispatch(self) -> None:
+        if not self.may_dispatch():
+            return
+        now = self._run.now()
+        starving = self._leases.has_free_slots and self._frontier.next_ready_at(self._leases.has_free_slot) > now
+        links = self._workspace.discovered.count
+        if links >= _SIEVE_LINKS or (links and starving and time.monotonic() >= self._sieve_at):
+            self._sieve(now)
+        self._frontier.fill(starving)
+        for fetcher in range(len(self._pool)):
+            jobs = self._jobs_for(fetcher, now)
+            if jobs:
+                self._pool.send(fetcher, Jobs(tuple(jobs)))
+
+    def _sieve(self, now: float) -> None:
+        """A small batch costs nearly as much as a large one: the next one waits, and longer if this brought no host."""
+        begun = time.monotonic()
+        hosts = self._frontier.queue_count
+        self._workspace.sieve(now)
+        self._frontier.fill(True)
+        ended = time.monotonic()
+        least = (ended - begun) / _SIEVE_SHARE
+        if self._frontier.queue_count > hosts or not len(self._leases):
+            self._sieve_pause = least
+        else:
+            self._sieve_pause = max(least, min(2 * self._sieve_pause, _LONGEST_SIEVE_PAUSE))
+        self._sieve_at = ended + self._sieve_pause
+
+    def _jobs_for(self, fetcher: int, now: float) -> list[FetchJob]:
+        jobs: list[FetchJob] = []
+        run = self._run
+        most = min(self._leases.free_slots(fetcher), run.limits.max_pages - run.counts.pages - self._leases.pages)
+        while len(jobs) < most:
+            leased = self._frontier.lease(fetcher, now)
+            if leased is None:
+                break
+            queue, entry = leased
+            if not self._leases.may_send(fetcher, entry.url_id):
+                self._frontier.put_back(queue, entry)
+                self._frontier.release(queue, now + _SUSPECT_SECONDS)
+                continue
+            if run.judges_traps and self._is_passed_over(queue, entry):
+                continue
+            site = origin(entry.url)
+            job = self._job(queue, entry, site, now)
+            self._leases.open(Lease(queue, entry, job.kind, fetcher, queue.due, job.url, site))
+            jobs.append(job)
+        return jobs
+
+    # Traps
+
+    def _is_passed_over(self, queue: BackQueue, entry: Entry) -> bool:
+        """Is the URL one of a kind that brings nothing new: turned away for good, or behind the others for now?"""
+        patterns = self._workspace.patterns
+        host = queue.host
+        if not entry.depth or not patterns.watches(host):
+            return False  # a seed is wanted, whatever it is like
+        if entry.revisit and not self._was_turned_away(entry.url_id):
+            return False
+        trap = patterns.trap(host, entry.url)
+        if trap:
+            self._turn_away(queue, entry, trap)
+            return True
+        if not queue.is_empty and patterns.lets_others_first(host, entry.url):
+            self._frontier.retry(queue, entry)
+            self._frontier.release(queue, 0.0, queue.parked)
+            return True
+        return False
+
+    def _was_turned_away(self, url_id: int) -> bool:
+        visit = visit_of(self._workspace.database, url_id)
+        return visit is not None and visit.outcome == Outcome.TRAP
+
+    def _turn_away(self, queue: BackQueue, entry: Entry, trap: str) -> None:
+        lease = Lease(queue, entry, Kind.PAGE, queue.fetcher, queue.due, entry.url, origin(entry.url))
+        self._workspace.group.counts["filtered:trap"] += 1
+        self._intake.finish(lease, self._intake.result_without_fetch(lease, Outcome.TRAP, trap))
+        self._frontier.release(queue, 0.0, queue.parked)
+
+    # Jobs
+
+    def _job(self, queue: BackQueue, entry: Entry, site: str, now: float) -> FetchJob:
+        robots = None
+        if self._obeys_robots:
+            known = queue.robots_sent.get(site)
+            if known is None or known.expires_at <= now:
+                robots = self._workspace.robots_of(site)
+                if robots is None or robots.expires_at <= now:
+                    return self._robots_job(queue, entry, site, now)
+                queue.robots_sent[site] = SentRules.of(robots)
+        close_look = False
+        if self._run.judges_traps:
+            patterns = self._workspace.patterns
+            probe = patterns.probe(queue.host, entry.url)
+            if probe:
+                address = queue.host.address
+                return FetchJob(entry.url_id, probe, queue.host.id, Kind.PROBE, address=address, robots=robots)
+            close_look = patterns.looks_at(queue.host, entry.url)
+        return FetchJob(
+            url_id=entry.url_id,
+            url=entry.url,
+            host_id=queue.host.id,
+            depth=entry.depth,
+            hops=entry.hops,
+            address=queue.host.address,
+            cookies=entry.cookies,
+            close_look=close_look,
+            look_up=self._is_look_up_due(queue, now),
+            validators=self._validators(entry.url_id) if entry.revisit else NO_VALIDATORS,
+            robots=robots,
+        )
+
+    def _is_look_up_due(self, queue: BackQueue, now: float) -> bool:
+        """Fetchers keep answers as long as DNS says; this only makes them ask."""
+        if now - queue.looked_up_at < _LOOK_UP_SECONDS or address_literal(queue.host.key):
+            return False
+        queue.looked_up_at = now
+        return True
+
+    def _robots_job(self, queue: BackQueue, entry: Entry, site: str, now: float) -> FetchJob:
+        url, hops = queue.robots_hops.pop(site, (robots_url(entry.url), 0))
+        return FetchJob(
+            url_id=entry.url_id,
+            url=url,
+            host_id=queue.host.id,
+            kind=Kind.ROBOTS,
+            hops=hops,
+            address=queue.host.address,
+            look_up=self._is_look_up_due(queue, now),
+            site=site,
+        )
+
+    def _validators(self, url_id: int) -> Validators:
+        visit = visit_of(self._workspace.database, url_id)
+        return Validators(visit.etag, visit.last_modified, visit.digest) if visit else NO_VALIDATORS

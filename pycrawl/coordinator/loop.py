@@ -1,0 +1,149 @@
+"""The run: lease, wait for results, take them in, commit, until nothing is left or a limit is reached."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from contextlib import closing
+from resource import RLIMIT_NOFILE, getrlimit
+
+from pycrawl.config import CrawlSection
+from pycrawl.coordinator.commits import CommitCycle
+from pycrawl.coordinator.dispatch import Dispatcher
+from pycrawl.coordinator.intake import Intake
+from pycrawl.coordinator.leases import Leases
+from pycrawl.coordinator.meter import Meter
+from pycrawl.coordinator.pace import FIRST_SLOTS, Pace
+from pycrawl.coordinator.run import Run
+from pycrawl.errors import StoppedByLimit
+from pycrawl.fetch_log import FetchLog
+from pycrawl.interrupts import Interrupts
+from pycrawl.pool import FetcherPool
+from pycrawl.progress import Ended, Progress, RunLimits
+from pycrawl.workspace import Workspace
+
+_INBOX_SECONDS = 1.0
+_LONGEST_WAIT = 0.25  # seconds
+_FILES_PER_SLOT = 2  # descriptors: an open connection, and one that is kept for later
+
+log = logging.getLogger(__name__)
+
+
+class Coordinator:
+    """One run of `pycrawl crawl`. `on_tick` is shown the progress about twice a second."""
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        pool: FetcherPool,
+        limits: RunLimits,
+        interrupts: Interrupts,
+        on_tick: Callable[[Progress], None],
+    ) -> None:
+        self._workspace = workspace
+        self._frontier = workspace.frontier
+        self._pool = pool
+        self._interrupts = interrupts
+        self._run = Run(workspace, limits)
+        self._pace = Pace(_most_slots(workspace.config.crawl))
+        self._leases = Leases(len(pool), self._pace.slots)
+        self._fetch_log = FetchLog(workspace.directory.log)
+        self._intake = Intake(self._run, self._leases, self._fetch_log)
+        self._dispatcher = Dispatcher(self._run, self._leases, self._intake, pool)
+        self._commits = CommitCycle(self._run, self._fetch_log)
+        self._meter = Meter(self._run, self._leases, pool, on_tick)
+        self._inbox_at = 0.0
+
+    def run(self) -> Ended:
+        with self._workspace.database.explained(), closing(self._commits):
+            self._frontier.open_queues(len(self._pool), self._leases.all_slots, self._run.now())
+            self._commits.start()
+            while not self._is_over():
+                self._take_in_inbox()
+                self._dispatcher.dispatch()
+                self._commits.go_on()
+                self._meter.tick()
+                self._wait()
+            self._end()
+        self._fetch_log.close()
+        return self._meter.ended(self._interrupts.count > 0)
+
+    def _is_over(self) -> bool:
+        if self._interrupts.count > 1:
+            return True
+        self._run.stopping = self._run.stopping or self._reason_to_stop()
+        if self._run.stopping:
+            return not len(self._leases)
+        if self._frontier.is_finished and not self._workspace.discovered.count:
+            self._inbox_at = 0.0
+            self._take_in_inbox()
+            return self._frontier.is_finished
+        return False
+
+    def _reason_to_stop(self) -> str:
+        counts, limits = self._run.counts, self._run.limits
+        if self._interrupts.count:
+            return "interrupted"
+        if counts.pages >= limits.max_pages:
+            return "max-pages"
+        if time.monotonic() - self._run.started >= limits.max_seconds:
+            return "max-time"
+        if counts.bytes >= limits.max_bytes:
+            return "max-bytes"
+        return ""
+
+    def _take_in_inbox(self) -> None:
+        """Seeds from outside."""
+        now = time.monotonic()
+        if now - self._inbox_at < _INBOX_SECONDS:
+            return
+        self._inbox_at = now
+        for path in self._workspace.directory.inbox_files():
+            seeded = self._workspace.add_seeds(path.read_text("utf-8").split("\n"), self._run.now())
+            self._commits.commit_now()
+            path.unlink()
+            log.info("%s: %d new URLs, %d turned away", path.name, seeded.new, seeded.refused.total())
+
+    def _wait(self) -> None:
+        begun = time.monotonic()
+        if self._pace.gathering:
+            time.sleep(self._pace.gathering)
+        news = self._pool.wait(self._patience(begun), self._interrupts.fileno())
+        self._interrupts.clear()
+        now = time.monotonic()
+        self._meter.idle_seconds += now - begun
+        results = [result for _, message in news.results for result in message.results]
+        self._pace.measure(len(results), len(self._leases), self._do_hosts_wait, now)
+        self._leases.slots = self._pace.slots
+        if results:
+            self._intake.take_in(results)
+        for death in news.deaths:
+            self._intake.take_in_death(death)
+
+    def _do_hosts_wait(self) -> bool:
+        """For a slot, though they might be hit."""
+        return self._frontier.next_ready_at(lambda fetcher: not self._leases.has_free_slot(fetcher)) <= self._run.now()
+
+    def _patience(self, now: float) -> float:
+        """How long there is nothing to do but wait for results."""
+        wait = min(self._commits.next_at, self._meter.next_at) - now
+        if self._dispatcher.may_dispatch():
+            wait = min(wait, self._frontier.next_ready_at(self._leases.has_free_slot) - self._run.now())
+        return min(max(wait, 0.0), _LONGEST_WAIT)
+
+    def _end(self) -> None:
+        if self._interrupts.count > 1:
+            self._commits.finish()
+            return
+        self._commits.end()
+        if self._run.stopping == "max-errors":
+            most = self._run.config.limits.max_errors
+            raise StoppedByLimit(f"more than {most} URLs failed (limits.max_errors); all work so far is saved")
+
+
+def _most_slots(section: CrawlSection) -> int:
+    """What the configuration allows, as far as a fetcher can have so many connections."""
+    if section.transport != "curl":
+        return min(section.slots_per_fetcher, FIRST_SLOTS)  # each takes a thread
+    return min(section.slots_per_fetcher, max(FIRST_SLOTS, getrlimit(RLIMIT_NOFILE)[0] // _FILES_PER_SLOT))

@@ -1,0 +1,85 @@
+"""How the run is going: rates over the last seconds, for a display."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable
+
+from pycrawl.coordinator.leases import Leases
+from pycrawl.coordinator.run import Run
+from pycrawl.pool import FetcherPool
+from pycrawl.progress import Ended, Progress
+
+_TICK_SECONDS = 0.5
+_RATE_SECONDS = 10.0
+
+
+class Meter:
+    """`on_tick` is shown the progress about twice a second."""
+
+    def __init__(self, run: Run, leases: Leases, pool: FetcherPool, on_tick: Callable[[Progress], None]) -> None:
+        self._run = run
+        self._leases = leases
+        self._pool = pool
+        self._on_tick = on_tick
+        self._tick_at = 0.0
+        self._samples: deque[tuple[float, int, int, float]] = deque()  # time, pages, bytes, idle seconds
+        self.idle_seconds = 0.0  # that the coordinator waited for results
+
+    @property
+    def next_at(self) -> float:
+        """When the next tick is due, by the monotonic clock."""
+        return self._tick_at + _TICK_SECONDS
+
+    def tick(self) -> None:
+        now = time.monotonic()
+        if now >= self.next_at:
+            self._tick_at = now
+            counts = self._run.counts
+            self._samples.append((now, counts.pages, counts.bytes, self.idle_seconds))
+            while now - self._samples[0][0] > _RATE_SECONDS:
+                self._samples.popleft()
+            self._on_tick(self._progress(now))
+
+    def _progress(self, now: float) -> Progress:
+        run = self._run
+        counts = run.counts
+        then, pages, received, idle = self._samples[0]
+        seconds = max(now - then, 0.001)
+        sizes = run.frontier.sizes()
+        politeness = run.config.politeness
+        next_ready = run.frontier.next_ready_at(lambda fetcher: True)
+        return Progress(
+            seconds=now - run.started,
+            counts=counts,
+            pages_per_second=(counts.pages - pages) / seconds,
+            bytes_per_second=(counts.bytes - received) / seconds,
+            front=sizes.front,
+            back=sizes.back,
+            in_flight=sizes.in_flight,
+            active_hosts=min(sizes.in_flight, sizes.queues),
+            waiting_hosts=max(sizes.queues - sizes.in_flight, 0),
+            parked_hosts=sizes.parked,
+            next_ready_in=max(0.0, next_ready - run.now()),
+            slots=self._leases.all_slots,
+            typical_gap=run.frontier.typical_gap(politeness.delay, politeness.max_crawl_delay),
+            busy_share=1.0 - min(1.0, (self.idle_seconds - idle) / seconds),
+            pages_left=run.limits.max_pages - counts.pages,
+            seconds_left=run.limits.max_seconds - (now - run.started),
+            stopping=run.stopping,
+        )
+
+    def ended(self, interrupted: bool) -> Ended:
+        run = self._run
+        sizes = run.frontier.sizes()
+        cpu = self._pool.cpu_seconds()
+        return Ended(
+            reason="interrupted" if interrupted else run.stopping or "finished",
+            counts=run.counts,
+            seconds=time.monotonic() - run.started,
+            parked_hosts=sizes.parked,
+            queued=sizes.front + sizes.back,
+            fetchers_replaced=self._pool.replaced,
+            cpu_seconds={**cpu, "coordinator": time.process_time()},
+        )

@@ -1,0 +1,78 @@
+"""What blocks of text are worth, and which boxes frame a page: the rules that all ways of finding content share."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+MANY_LINKS = 0.5  # of a block's characters
+_SOME_LINKS = 0.2  # the same, in lists and tables
+_SHORT = 10  # words
+_LINK_LIST = 5.0  # what a block of links costs beside its words
+_SHORT_PROSE = 0.3  # worth of a word in short paragraphs, items, cells
+_LITTER = -1.0  # worth of a short block elsewhere, or with links
+FLOOR = -25.0  # what a box costs the one around it, at most: among much prose a list of links may stand
+
+HEADINGS = frozenset("h1 h2 h3 h4 h5 h6".split())
+_ITEMS = frozenset("li td th dd".split())
+_PROSE = frozenset("p li td th dd dt pre blockquote".split())
+
+# A box named like a frame is one if it holds less than this share of the page's worth; else it is around everything.
+SHARES = (0.0, 0.25, 0.65)  # by how much its name tells: nothing, maybe, surely
+LONGEST_NAME = 100  # characters that are read of class, and of id
+_SURE_TAGS = frozenset("nav footer aside menu dialog figure figcaption".split())
+_MAYBE_TAGS = frozenset(("header", "form", "address"))
+_CONTENT_TAGS = frozenset(("article", "main", "body"))
+_SURE_WORDS = frozenset(
+    "nav navbar navigation menu submenu breadcrumb breadcrumbs footer sidebar aside ad ads cookie cookies consent gdpr "
+    "popup modal overlay lightbox comment comments commentlist respond replies popular trending share sharing sharebar "
+    "social sociable newsletter signup login register widget widgets pagination pager toolbar hidden screenreader sr "
+    "visuallyhidden noprint masthead copyright disclaimer taboola outbrain linklist teaser teasers".split()
+)
+_SURE_STARTS = ("advert", "sponsor", "promo", "disqus", "related", "recommend", "recirc", "subscri")
+_MAYBE_WORDS = frozenset(
+    "side foot banner reply more most also follow tag tags tagcloud paging skip caption credit credits byline author "
+    "bio meta metadata timestamp dateline legal carousel slideshow gallery link links rating ratings poll prev "
+    "previous next tooltip topic topics search header button btn cta tool tools utility category categories rail right "
+    "notice alert".split()
+)
+_NAME_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")  # also in camelCase
+
+
+def worth_of(tag: str, words: int, link_share: float) -> float:
+    """Of a block with so many words, this share of its characters in links: its words if it reads like prose, and less
+    than nothing if it reads like a list of links."""
+    if link_share:
+        if link_share > MANY_LINKS:
+            return -_LINK_LIST - words
+        if link_share > _SOME_LINKS and tag in _ITEMS:
+            return _LITTER
+        words -= int(words * link_share)
+    if tag in HEADINGS:
+        return 0.0
+    if words >= _SHORT:
+        return words
+    return _SHORT_PROSE * words if tag in _PROSE and not link_share else _LITTER
+
+
+def is_kept(tag: str, is_links: bool, good: list[bool], position: int) -> bool:
+    """Whether a block of the best box that is worth nothing by itself belongs to the content by what is around it."""
+    if tag == "h1":  # the title, which is kept elsewhere
+        return False
+    follows = any(good[position + 1 : position + 3])
+    if tag in HEADINGS:
+        return follows
+    if is_links:
+        return False
+    return tag == "p" or (follows and any(good[max(0, position - 2) : position]))
+
+
+@lru_cache(16_384)
+def suspicion(tag: str, class_name: str, identifier: str) -> int:
+    """How much the names of a box tell that it belongs to the frame: an index of `SHARES`."""
+    if tag in _CONTENT_TAGS:
+        return 0
+    words = [word.lower() for word in _NAME_WORD.findall(f"{class_name} {identifier}")]
+    if tag in _SURE_TAGS or not _SURE_WORDS.isdisjoint(words) or any(word.startswith(_SURE_STARTS) for word in words):
+        return 2
+    return 1 if tag in _MAYBE_TAGS or not _MAYBE_WORDS.isdisjoint(words) else 0
