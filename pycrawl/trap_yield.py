@@ -25,7 +25,8 @@ from pycrawl.traps import (
 
 _GOOD_RECORD = 4  # pages that a kind must have to be trusted where the wider one has stopped
 UNREMARKABLE = 0.8  # a yield above which a kind needs no row
-_PROOF = 12  # pages that a kind must have shown, and its host too, until not all are looked at
+_PROOF = 8  # pages that a kind must have shown, and its host too, until not all are looked at
+_MOST_STEPS_DOWN = 12
 _DOUBTS = 16  # pages that are all looked at after one that brought nothing
 
 
@@ -47,6 +48,7 @@ class Pattern:
     promise: int = 0  # pages that it may have though they bring nothing, as it looks finite
     stopped: bool = False
     passed_over: int = 0  # URLs, since the last one that was tried
+    steps_down: int = 0  # pages after which there was time to find the way down
     doubts: int = 0  # pages to be looked at, as one of the last few brought nothing
 
     def add(self, score: float) -> None:
@@ -119,12 +121,14 @@ class Pattern:
     def is_low(self) -> bool:
         return self.value < LOW or self.openness < LOW
 
-    @property
     def search(self) -> Search:
-        """How to find out whether it is a maze: the way down ends, or it does not."""
+        """How to find out, with the next page, whether it is a maze: the way down ends, or it does not."""
         if self.stopped or self.openness >= LOW:
             return Search.AS_FOUND
-        return Search.DEEP_AT_LEISURE if self._may_be_endless else Search.DEEP
+        if self.steps_down == _MOST_STEPS_DOWN or not self._may_be_endless:
+            return Search.DEEP
+        self.steps_down += 1
+        return Search.DEEP_AT_LEISURE
 
     @property
     def is_trusted(self) -> bool:

@@ -435,12 +435,12 @@ def test_few_pages_of_a_good_host_are_looked_at_until_one_brings_nothing(databas
     assert looks() == 160
     for number in range(30):
         site.page(f"/news/{number}", prose(number, 80))
-    assert looks() == 10
+    assert looks() == 5
     site.page("/news/30", prose(29, 80), "/news/31")
     assert looks() == 160
     for number in range(31, 47):
         site.page(f"/news/{number}", prose(number, 80))
-    assert looks() == 10
+    assert looks() == 5
 
 
 # Probes

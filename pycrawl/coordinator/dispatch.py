@@ -15,7 +15,7 @@ from pycrawl.urls import address_literal, origin, robots_url
 
 _SIEVE_LINKS = 50_000
 _SIEVE_SHARE = 0.2  # of the time may go into sieving small batches when hosts run out of URLs
-_LONGEST_SIEVE_PAUSE = 0.4  # seconds, when small batches have brought no host to be hit
+_LONGEST_SIEVE_PAUSE = 0.4  # seconds, when small batches have brought no URL that may be asked for
 _SUSPECT_SECONDS = 0.2  # until a suspect is tried again when another one is in flight at its fetcher
 _LOOK_UP_SECONDS = 60.0  # between two look-ups of a host's name
 
@@ -51,14 +51,13 @@ class Dispatcher:
                 self._pool.send(fetcher, Jobs(tuple(jobs)))
 
     def _sieve(self, now: float) -> None:
-        """A small batch costs nearly as much as a large one: the next one waits, and longer if this brought no host."""
+        """A small batch costs nearly as much as a large one: the next one waits, and longer if this was in vain."""
         begun = time.monotonic()
-        hosts = self._frontier.queue_count
         self._workspace.sieve(now)
         self._frontier.fill(True)
         ended = time.monotonic()
         least = (ended - begun) / _SIEVE_SHARE
-        if self._frontier.queue_count > hosts or not len(self._leases):
+        if self._frontier.next_ready_at(self._leases.has_free_slot) <= now or not len(self._leases):
             self._sieve_pause = least
         else:
             self._sieve_pause = max(least, min(2 * self._sieve_pause, _LONGEST_SIEVE_PAUSE))

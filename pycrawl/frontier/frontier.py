@@ -358,11 +358,6 @@ class Frontier:
         queues = len(self._queues) - self._parked
         return Sizes(len(self._front), len(self._back), queues, self._parked, self._in_flight)
 
-    @property
-    def queue_count(self) -> int:
-        """Back queues, the parked ones included."""
-        return len(self._queues)
-
     def front_lengths(self) -> list[int]:
         return self._front.lengths()
 

@@ -47,7 +47,7 @@ _KINDS_KEPT = 512  # of one host
 _VOCABULARIES_KEPT = 8_192  # 5 KB each
 _FIRST_PAGES = 2
 _USUAL = 8  # new pages from which on it is known what is usual
-_LOOKED_AT = 16  # one page in so many is, from then on
+_LOOKED_AT = 32  # one page in so many is, from then on
 _PASSED_OVER = 64  # URLs of a kind with a low yield that let others go first, until one of them is tried
 _PAGES_BEFORE_PROBE = 5
 _MOST_PROBES = 4  # of one host
@@ -64,8 +64,13 @@ class _HostRecord:
     exempt: bool
     patterns: dict[str, Pattern] = field(default_factory=dict)
     probes: dict[str, Hashes] = field(default_factory=dict)  # by directory; empty: not answered with a page, or not yet
+    answers_probes: bool = False  # with a page, at least once
     first: list[Hashes] = field(default_factory=list)  # what its first pages say, until it is probed
     watched: bool = False  # one of its kinds has a low yield
+
+    def add_probe(self, place: str, answer: Hashes) -> None:
+        self.probes[place] = answer
+        self.answers_probes |= len(answer) > 0
 
     def pattern(self, name: str) -> Pattern:
         """A new kind is expected to be as good as its host was."""
@@ -143,7 +148,11 @@ class Patterns:
         record = self._record(host)
         if record.exempt:
             return False
-        if record.watched or any(map(len, record.probes.values())) or not record.is_above_doubt(section(url)):
+        if record.watched or record.answers_probes:
+            return True
+        if not self._judges:
+            return not record.probes
+        if not record.is_above_doubt(section(url)):
             return True
         self._turn = (self._turn + 1) % _LOOKED_AT
         return not self._turn
@@ -174,15 +183,15 @@ class Patterns:
     def take_in_probe(self, host: Host, probe_url: str, pairs: bytes) -> None:
         """`pairs`: of the text that came with a 2xx answer; empty if none did.
 
-        An answer like most of the host's pages says nothing: perhaps they all are made of the same few words.
+        An answer like all of the host's first pages, but for one, says nothing: perhaps all are made of the same words.
         """
         place = directory(probe_url)
         record = self._record(host)
         answer = np.frombuffer(pairs, np.uint64)
-        if 2 * sum(are_alike(answer, page) for page in record.first) > len(record.first):
+        if record.first and sum(are_alike(answer, page) for page in record.first) >= len(record.first) - 1:
             pairs = b""
         record.first.clear()
-        record.probes[place] = np.frombuffer(pairs, np.uint64)
+        record.add_probe(place, np.frombuffer(pairs, np.uint64))
         self._new_probes.append((host.id, place, pairs))
 
     def is_soft_404(self, host: Host, url: str, traits: Traits) -> bool:
@@ -196,10 +205,10 @@ class Patterns:
     def take_in_page(self, host: Host, url: str, depth: int, traits: Traits, links: PackedLinks) -> Search:
         """How its host is to be searched from here on."""
         record = self._record(host)
-        if not self._judges or record.exempt:
-            return Search.AS_FOUND
         if self._probes and not record.probes and len(record.first) < _PAGES_BEFORE_PROBE:
             record.first.append(np.frombuffer(traits.pairs, np.uint64))
+        if not self._judges or record.exempt:
+            return Search.AS_FOUND
         scores = (1.0, 1.0, 1.0)
         if not self._is_new(record, traits):
             scores = _scores_of_copy(url, traits, links, record.pattern(ALL).value >= FLOOR)
@@ -212,7 +221,7 @@ class Patterns:
             pattern.combined += combines
             pattern.add(score)
             self._judged(record, name, pattern)
-        return max(record.pattern(traits.section).search, record.pattern(ALL).search)
+        return max(record.pattern(traits.section).search(), record.pattern(ALL).search())
 
     def take_in_redirect(self, host: Host, url: str, target: str, is_known: bool) -> None:
         """A redirect that stays on its host brings nothing by itself."""
@@ -281,7 +290,8 @@ class Patterns:
             self.flush()
             record.patterns = patterns_of(self._database, host.id)
             probes = self._database.query("SELECT directory, pairs FROM probes WHERE host_id = ?", (host.id,))
-            record.probes = {place: np.frombuffer(pairs, np.uint64) for place, pairs in probes}
+            for place, pairs in probes:
+                record.add_probe(place, np.frombuffer(pairs, np.uint64))
             low = any(one.stopped or one.is_low for one in record.patterns.values())
             record.watched = low and self._judges and not record.exempt
         return record

