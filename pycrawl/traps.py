@@ -160,7 +160,7 @@ def sample(text: str, url: str) -> Hashes:
     words = split(f"{url[url.index('/', 8) :]} {_END_OF_URL} {text}")
     hashes = words.hashes
     own = int((hashes == _end_of_url()).argmax())
-    dropped = _date_words().copy()
+    dropped = _date_words(text.isascii()).copy()
     dropped[hashes[: own + 1] % _WORD_SLOTS] = True
     first = words.columns[0] & _FIRST_BYTE
     dropped = dropped[hashes % _WORD_SLOTS]
@@ -175,10 +175,14 @@ def sample(text: str, url: str) -> Hashes:
 
 
 @functools.cache
-def _date_words() -> NDArray[np.bool_]:
-    """By residue of the hash. A few other words share one, and are dropped wherever they stand, which does no harm."""
+def _date_words(in_ascii: bool) -> NDArray[np.bool_]:
+    """By residue of the hash. A few other words share one, and are dropped wherever they stand, which does no harm.
+
+    In texts of ASCII only those of ASCII can stand: to split the others takes tables that such texts have no use for.
+    """
     table = np.zeros(int(_WORD_SLOTS), np.bool_)
-    table[tokens(_DATE_WORDS) % _WORD_SLOTS] = True
+    words = " ".join(word for word in _DATE_WORDS.split() if word.isascii() or not in_ascii)
+    table[tokens(words) % _WORD_SLOTS] = True
     return table
 
 

@@ -23,7 +23,7 @@ from pycrawl.memory import collect_rarely
 from pycrawl.model import FetchJob, FetchResult, Jobs, Kind, Outcome, Results, RobotsFile
 from pycrawl.robots import MAX_ROBOTS_BYTES, RobotsRules, expiry
 from pycrawl.url_filter import UrlFilter
-from pycrawl.urls import UrlRules, host_key, normalise, origin
+from pycrawl.urls import UrlRules, normalise, origin
 
 _SIGN_OF_LIFE_SECONDS = 1.0
 _RULES_KEPT = 20_000  # hosts
@@ -49,7 +49,6 @@ class Worker:
         self._rules: OrderedDict[str, RobotsRules] = OrderedDict()  # by origin
         self._open: dict[int, FetchJob] = {}  # jobs at the transport, by URL id
         self._looked_up: set[int] = set()  # URL ids of jobs whose host's name is being looked up
-        self._robots_hops: dict[int, int] = {}  # redirects followed so far, by URL id of a robots job
         self._done: list[FetchResult] = []
         self._sent_at = 0.0
         self._reckoned_at = 0.0
@@ -151,20 +150,13 @@ class Worker:
         self._working_on.value = 0
 
     def _on_robots(self, job: FetchJob, response: Response) -> None:
-        hops = self._robots_hops.pop(job.url_id, job.hops)
         if response.outcome is not None:
             self._done.append(result(job, response, response.outcome))
             return
-        if response.status in _REDIRECTS and hops < _ROBOTS_REDIRECTS:
+        if response.status in _REDIRECTS and job.hops < _ROBOTS_REDIRECTS:
             target = normalise(text_header(response, b"location"), self._url_rules, response.url)
-            if target is not None and host_key(target) == host_key(job.url):
-                # Another hit on the same host: the coordinator says when.
-                self._done.append(result(job, response, Outcome.REDIRECT, location=target, hops=hops + 1))
-                return
-            if target is not None:
-                self._robots_hops[job.url_id] = hops + 1
-                self._open[job.url_id] = job
-                self._transport.submit(Request(job.url_id, target, any_type=True))
+            if target is not None:  # another hit, on this host or another one: the coordinator says when
+                self._done.append(result(job, response, Outcome.REDIRECT, location=target, hops=job.hops + 1))
                 return
         lifetime = expiry(
             text_header(response, b"cache-control"), response.fetched_at, self._config.politeness.robots_ttl

@@ -8,10 +8,11 @@ from pycrawl.coordinator.intake import Intake
 from pycrawl.coordinator.leases import Lease, Leases
 from pycrawl.coordinator.run import Run
 from pycrawl.frontier.back import BackQueue, Entry, SentRules
+from pycrawl.frontier.guests import Guest
 from pycrawl.model import NO_VALIDATORS, FetchJob, Jobs, Kind, Outcome, Validators
 from pycrawl.pool import FetcherPool
 from pycrawl.state.documents import visit_of
-from pycrawl.urls import address_literal, origin, robots_url
+from pycrawl.urls import address_literal, host_key, origin, robots_url
 
 _SIEVE_LINKS = 50_000
 _SIEVE_SHARE = 0.2  # of the time may go into sieving small batches when hosts run out of URLs
@@ -80,7 +81,12 @@ class Dispatcher:
                 continue
             site = origin(entry.url)
             job = self._job(queue, entry, site, now)
-            self._leases.open(Lease(queue, entry, job.kind, fetcher, queue.due, job.url, site))
+            lease = Lease(queue, entry, job.kind, fetcher, queue.due, job.url, site)
+            if job.kind is Kind.ROBOTS and job.hops and host_key(job.url) != queue.host.key:
+                if not self._is_admitted(lease, now):
+                    continue
+                job = _of_guest(job, lease)
+            self._leases.open(lease)
             jobs.append(job)
         return jobs
 
@@ -155,7 +161,7 @@ class Dispatcher:
         return True
 
     def _robots_job(self, queue: BackQueue, entry: Entry, site: str, now: float) -> FetchJob:
-        url, hops = queue.robots_hops.pop(site, (robots_url(entry.url), 0))
+        url, hops = queue.robots_hops.get(site, (robots_url(entry.url), 0))
         return FetchJob(
             url_id=entry.url_id,
             url=url,
@@ -167,6 +173,23 @@ class Dispatcher:
             site=site,
         )
 
+    def _is_admitted(self, lease: Lease, now: float) -> bool:
+        """A robots.txt that is on another host, which has its own pauses: whether it may be hit now."""
+        guest = self._frontier.visit(lease.queue, host_key(lease.url), now)
+        if not isinstance(guest, Guest):
+            self._frontier.put_back(lease.queue, lease.entry)
+            self._frontier.release(lease.queue, guest, lease.queue.parked)
+            return False
+        lease.guest = guest
+        lease.due = guest.due
+        return True
+
     def _validators(self, url_id: int) -> Validators:
         visit = visit_of(self._workspace.database, url_id)
         return Validators(visit.etag, visit.last_modified, visit.digest) if visit else NO_VALIDATORS
+
+
+def _of_guest(job: FetchJob, lease: Lease) -> FetchJob:
+    assert lease.guest is not None
+    host = lease.guest.host
+    return job._replace(address=host.address, look_up=not address_literal(host.key))

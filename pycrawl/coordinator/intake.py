@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pycrawl.coordinator.leases import Lease, Leases
 from pycrawl.coordinator.run import Run
 from pycrawl.fetch_log import FetchLine, FetchLog
-from pycrawl.frontier.back import BackQueue
+from pycrawl.frontier.guests import Guest
 from pycrawl.model import CONDUCT, NO_LINKS, FetchResult, Kind, Outcome, RobotsFile, Search
 from pycrawl.politeness import PolitenessRules, gap, is_parked, may_ignore_robots, parking
 from pycrawl.pool import Death
@@ -52,8 +52,10 @@ class Intake:
         site = lease.site
         if result.kind is Kind.PAGE and 200 <= result.status < 300:
             host.pages += 1
+        if result.kind is Kind.ROBOTS and result.outcome is not Outcome.ADDRESS_MOVED:
+            lease.queue.robots_hops.pop(site, None)
         if result.outcome is Outcome.ADDRESS_MOVED:
-            host.address = result.address
+            (lease.guest.host if lease.guest else host).address = result.address
             self._frontier.put_back(lease.queue, lease.entry)
         elif result.outcome is Outcome.COOKIE_WANTED:
             lease.entry.cookies = result.cookies
@@ -75,7 +77,7 @@ class Intake:
             self._on_probe(lease, result)
         else:
             self._settle(lease, self._judged(lease, result) if self._run.judges_traps else result)
-        self._release(lease.queue, result)
+        self._release(lease, result)
 
     def take_in_death(self, death: Death) -> None:
         """What the dead fetcher had in flight goes back."""
@@ -89,7 +91,7 @@ class Intake:
                 self._settle(lease, result)
             else:
                 self._frontier.put_back(lease.queue, lease.entry)
-            self._release(lease.queue, result)
+            self._release(lease, result)
 
     def result_without_fetch(self, lease: Lease, outcome: Outcome, detail: str) -> FetchResult:
         now = time.monotonic()
@@ -99,10 +101,13 @@ class Intake:
 
     # The host
 
-    def _release(self, queue: BackQueue, result: FetchResult) -> None:
+    def _release(self, lease: Lease, result: FetchResult) -> None:
         """The hit is over: when may the host be hit again?"""
         conduct = CONDUCT[result.outcome]
+        queue = lease.queue
         host = queue.host
+        if lease.guest is not None:
+            self._end_visit(lease.guest, result)
         if conduct.slows_host:
             host.failures += 1
         elif conduct.is_hit:
@@ -118,6 +123,14 @@ class Intake:
             ended += _LEISURE_SECONDS
         pause = gap(self._rules, host.crawl_delay, result.ended - result.started, host.failures, result.retry_after)
         self._frontier.release(queue, ended + pause)
+
+    def _end_visit(self, guest: Guest, result: FetchResult) -> None:
+        ready_at = 0.0
+        if CONDUCT[result.outcome].is_hit:
+            took = result.ended - result.started
+            pause = gap(self._rules, guest.host.crawl_delay, took, guest.host.failures, result.retry_after)
+            ready_at = result.ended + self._run.epoch + pause
+        self._frontier.end_visit(guest, ready_at)
 
     def _is_robots_given_up(self, host: Host) -> bool:
         host.robots_failing_since = host.robots_failing_since or self._run.now()
@@ -215,8 +228,9 @@ class Intake:
         if CONDUCT[result.outcome].is_hit or result.outcome is Outcome.ROBOTS_DENIED:
             rules = lease.queue.robots_sent.get(lease.site) if result.kind is not Kind.ROBOTS else None
             epoch = self._run.epoch
+            host = lease.guest.host if lease.guest is not None else lease.queue.host
             line = FetchLine(
-                lease.due, result.started + epoch, result.ended + epoch, _KIND_WORDS[result.kind], lease.queue.host.key,
+                lease.due, result.started + epoch, result.ended + epoch, _KIND_WORDS[result.kind], host.key,
                 result.address, result.status, result.outcome.value, rules.digest if rules is not None else "",
                 lease.url,
             )  # fmt: skip

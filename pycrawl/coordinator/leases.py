@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pycrawl.frontier.back import BackQueue, Entry
+from pycrawl.frontier.guests import Guest
 from pycrawl.model import Kind
 from pycrawl.pool import Death
 
@@ -23,6 +24,7 @@ class Lease:
     due: float  # when the host might be hit
     url: str  # that is asked for: that of the entry, of its host's robots.txt, or one that cannot exist
     site: str  # the origin of the entry's URL
+    guest: Guest | None = None  # of the host that is hit, if that is another one
 
 
 class Leases:

@@ -20,6 +20,7 @@ from pycrawl.frontier.back import BackQueue, BackTable, Entry, Gate, hosts_with_
 from pycrawl.frontier.discovered import Discovered
 from pycrawl.frontier.front import FrontQueues
 from pycrawl.frontier.gates import Gates
+from pycrawl.frontier.guests import Guest, Guests
 from pycrawl.frontier.priority import lowered, priority, steps_up
 from pycrawl.politeness import is_parked
 from pycrawl.state.counters import Counters
@@ -77,6 +78,7 @@ class Frontier:
         self._lowered: set[int] = set()  # hosts
         self._connections = config.politeness.connections_per_host
         self._gates = Gates(self._connections)
+        self._guests = Guests(hosts, self._gates, self._queues)
         self._follow_external = config.scope.follow_external
         self._host_limit = config.limits.max_pages_per_host or _NEVER
 
@@ -267,6 +269,8 @@ class Frontier:
             queue.scheduled = False
             if queue.host.ready_at > now:
                 self._schedule(queue)  # a hit on another connection has ended since: the host needs its pause
+            elif self._guests.holds(queue):
+                queue.scheduled = True
             elif self._pass_gate(queue, ticket, now):
                 return queue
         return None
@@ -341,6 +345,18 @@ class Frontier:
             if next_one.scheduled:
                 return True
         return False
+
+    def visit(self, queue: BackQueue, key: str, now: float) -> Guest | float:
+        """Leave to hit another host for the sake of this one (`guests.py`), or when to ask for it again."""
+        return self._guests.enter(queue, key, now)
+
+    def end_visit(self, guest: Guest, ready_at: float) -> None:
+        held = self._guests.leave(guest, ready_at)
+        if held is not None:
+            held.scheduled = False
+            self._schedule(held)
+        if guest.gate is not None:
+            self._let_next_in(guest.gate)
 
     def fetcher_replaced(self, fetcher: int) -> None:
         """The new process knows nothing: rules have to be sent again."""

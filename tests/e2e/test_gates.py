@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
+from contextlib import ExitStack
 
 from tests.e2e.conftest import MakeCrawl
 from tests.e2e.site import Reply, Site, page
@@ -78,3 +79,47 @@ def test_redirects_of_robots_txt_keep_the_pause(make_crawl: MakeCrawl) -> None:
             for before, after in zip(counter.spans, counter.spans[1:], strict=False)
         )
         assert crawl.stats()["robots_denied"] == 1
+
+
+def test_robots_txt_on_another_host_keeps_to_the_pauses_of_that_host(make_crawl: MakeCrawl) -> None:
+    """Five hosts send us to a sixth one for their rules, by its name and by its address, while it is crawled itself."""
+    counter = Counter()
+    paths = [f"/{number}" for number in range(10)]
+    rules = Reply("User-agent: *\nDisallow: /closed\n", content_type="text/plain", before=counter)
+    busy = {"/": Reply(page(*paths).body, before=counter), "/robots.txt": Reply(status=404, before=counter)}
+    busy |= {path: Reply(page(text=f"page {path}").body, before=counter) for path in paths}
+    with ExitStack() as stack:
+        sites = []
+        for number in range(5):
+            sites.append(stack.enter_context(Site({}, f"127.0.5.{number + 1}")))
+            busy[f"/rules-{number}"] = rules
+        target = stack.enter_context(Site(busy))
+        for number, site in enumerate(sites):
+            host = target.url if number % 2 else f"http://rules.localhost:{target.port}"
+            site.pages["/robots.txt"] = Reply(status=301, headers={"Location": f"{host}/rules-{number}"})
+            site.pages["/"] = page("/open", "/closed")
+            site.pages["/open"] = page(text=f"open {number}")
+        seeds = [f"{site.url}/" for site in (target, *sites)]
+        crawl = make_crawl(seeds, {"politeness": {"delay": DELAY}})
+        crawl.run("crawl")
+        for site in sites:
+            assert sorted(site.asked) == ["/", "/open", "/robots.txt"]
+        assert sorted(target.asked) == sorted(busy)
+        assert counter.most == 1
+        counter.spans.sort()
+        gaps = [after[0] - before[1] for before, after in zip(counter.spans, counter.spans[1:], strict=False)]
+        assert min(gaps) >= DELAY - CLOCK_ERROR
+        told = json.loads(crawl.run("audit", "--json").stdout)
+        assert told["ok"]
+        assert max(place["most_at_once"] for place in told["addresses"]) == 1
+
+
+def test_robots_txt_that_redirects_over_hosts_for_ever_counts_as_missing(make_crawl: MakeCrawl) -> None:
+    with Site({}) as one, Site({}, "127.0.5.1") as other:
+        for site, target in ((one, other), (other, one)):
+            site.pages["/robots.txt"] = Reply(status=302, headers={"Location": f"{target.url}/robots.txt"})
+            site.pages["/"] = page(text=site.url)
+        crawl = make_crawl([one.url + "/", other.url + "/"])
+        crawl.run("crawl")
+        assert one.times() == other.times() == {"/": 1}
+        assert len(one.asked) + len(other.asked) == 2 * (1 + 6)
