@@ -10,7 +10,7 @@ import pytest
 
 from pycrawl.simweb import SimServer, SimWebSettings
 from tests.e2e.conftest import MakeCrawl
-from tests.e2e.crawling import Running, assert_holds_the_web, pages_served
+from tests.e2e.crawling import Running, Settings, assert_holds_the_web, pages_served
 from tests.e2e.site import Reply, Site, page
 
 SLOTS = 16  # of one fetcher
@@ -70,7 +70,7 @@ def test_a_url_that_kills_its_fetcher_twice_is_given_up(make_crawl: MakeCrawl) -
     pages = {path: page("/", text=path) for path in paths}
     pages["/killer"] = Reply("never seen", before=kill_client)
     with Site({"/": page(*paths[:15], "/killer", *paths[15:]), **pages}) as site:
-        # What is being worked on when a fetcher dies is blamed: a close look at the first pages takes long enough to be.
+        # What is being worked on when a fetcher dies is blamed: a close look at the first pages takes a while.
         settings: Settings = {"politeness": {"connections_per_host": 4}, "traps": {"novelty": False}}
         crawl = make_crawl([site.url + "/"], settings)
         output = crawl.run("crawl").stdout
