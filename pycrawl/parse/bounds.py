@@ -14,11 +14,13 @@ from itertools import islice
 HARMLESS_LENGTH = 100_000  # characters
 HARMLESS_TAGS = 2_000
 
-# Within these it takes no longer either. Regular expressions alone find them out, in about the time the builder needs.
-_PLAIN_TAGS = 8_000
+# Within these it takes no longer either. Regular expressions find them out, in about the time the builder needs.
+_PLAIN_TAGS = 20_000
 _PLAIN_ATTRIBUTES = 24  # of one tag
-_PLAIN_REOPENED = 400_000  # formatting elements with attributes times tags
+_SHORT_ATTRIBUTES = 2 * _PLAIN_ATTRIBUTES  # characters; no more attributes stand in these
+_PLAIN_REOPENED = 400_000  # formatting elements with attributes that are open, added up over all tags
 _PLAIN_MERGED = 4  # <html> and <body> tags
+_LONGEST_FORMATTING = 2_000  # characters; what is open for longer counts as never closed
 
 # The unit of work is one step over the stack of open elements, some 3 ns.
 MAX_WORK = 250_000_000
@@ -36,27 +38,33 @@ _ATTRIBUTE = (
     r"[\t\n\f\r /]*+[^\t\n\f\r />][^\t\n\f\r />=]*+"
     rf"(?:{_SPACE}*+={_SPACE}*+(?:\"[^\"]*+\"|'[^']*+'|[^\t\n\f\r >\"'][^\t\n\f\r >]*+)?+)?+"
 )
+_FORMATTING_NAMES = "b|i|u|s|em|tt|big|code|font|nobr|small|strike|strong"
 _RAW = "script|style|title|textarea|xmp|iframe|noembed|noframes"
 _COMMENT = r"!--[^-]*+(?:-(?!-!?>)[^-]*+)*+"
 # What the standard's tokenizer would see: comments; elements whose content is text, with it; start tags; end tags.
+# Only names are looked at without case: where everything is, each character takes twice as long.
 _TOKEN = re.compile(
-    rf"<(?=[!/a-z])(?:{_COMMENT}"
-    rf"|(?P<raw>{_RAW})(?!{_NAME})(?:{_ATTRIBUTE})*+[\t\n\f\r /]*+>[^<]*+(?:<(?!/(?P=raw))[^<]*+)*+"
-    rf"|(?P<slash>/?)(?P<name>[a-z]{_NAME}*+)(?P<attributes>(?:{_ATTRIBUTE})*+)"
-    r")",
-    re.IGNORECASE,
+    rf"<(?=[!/a-zA-Z])(?:{_COMMENT}"
+    rf"|(?P<raw>(?i:{_RAW}))(?!{_NAME})(?:{_ATTRIBUTE})*+[\t\n\f\r /]*+>[^<]*+(?:<(?!/(?i:(?P=raw)))[^<]*+)*+"
+    rf"|(?P<slash>/?)(?P<name>[a-zA-Z]{_NAME}*+)(?P<attributes>(?:{_ATTRIBUTE})*+)"
+    r")"
 )
-# Text, comments and tags up to one that has many attributes, or that another look must be taken at.
+_COMMON = "a|p|div|span|li|ul|ol|td|th|tr|dd|dt|dl|pre|table|tbody|thead|br|hr|h[1-6]|img"  # need no other look
+_PLAIN_REST = rf"(?:{_ATTRIBUTE}){{0,{_PLAIN_ATTRIBUTES}}}+[\t\n\f\r /]*+>"
+_TEXT_IN_FORMATTING = "|".join(
+    rf"{name}(?:>|(?=[\t\n\f\r /]){_PLAIN_REST})[^<]*+</{name}>" for name in ("code", "em", "strong", "b", "i", "tt")
+)
+# Text, comments, formatting elements with nothing but text in them, and other tags, up to one that has many attributes
+# or that another look must be taken at.
 _PLAIN = re.compile(
-    rf"(?:[^<]++|<(?:{_COMMENT}"
-    rf"|(?!(?:{_RAW}|html|body)(?!{_NAME}))/?+[a-z]{_NAME}*+(?:{_ATTRIBUTE}){{0,{_PLAIN_ATTRIBUTES}}}+[\t\n\f\r /]*+>"
-    r"))*+",
-    re.IGNORECASE,
+    rf"(?:[^<]++|<(?:/?+(?:{_COMMON})(?:>|(?=[\t\n\f\r /]){_PLAIN_REST})"
+    rf"|{_TEXT_IN_FORMATTING}|{_COMMENT}"
+    rf"|(?!(?i:{_RAW}|html|body|/?+(?:{_FORMATTING_NAMES}))(?!{_NAME}))/?+[a-zA-Z]{_NAME}*+{_PLAIN_REST}"
+    r"))*+"
 )
+# Behind these, an end tag does not reach the formatting elements before them.
+_MARKER = re.compile("<(?:td|th|caption|applet|object|marquee|template)", re.IGNORECASE)
 _ATTRIBUTES = re.compile(_ATTRIBUTE)
-_FORMATTING_WITH_ATTRIBUTES = re.compile(
-    rf"<(?:b|i|u|s|em|tt|big|code|font|nobr|small|strike|strong)(?:{_SPACE}|/)", re.IGNORECASE
-)
 
 
 def _words(text: str) -> frozenset[str]:
@@ -68,38 +76,72 @@ _FLAT = _words(
     "area base basefont bgsound br col embed frame hr img input keygen link meta param source track wbr p li option "
     "td th tr tbody thead tfoot a"
 )
-_FORMATTING = _words("b big code em font i nobr s small strike strong tt u")
+_FORMATTING = frozenset(_FORMATTING_NAMES.split("|"))
 _MERGED = ("html", "body")  # all tags of these give their attributes to one element
 
 
 def bounded(text: str) -> str:
     """The text, or as much of its beginning as the tree builder can take in about a second."""
     tags = text.count("<")
-    if _nests_little(text, tags) and (len(text) <= HARMLESS_LENGTH or _has_plain_tags(text)):
+    if tags <= HARMLESS_TAGS and len(text) <= HARMLESS_LENGTH:
+        return text
+    if tags <= _PLAIN_TAGS and _is_plain(text):
         return text
     return text[: _affordable(text)]
 
 
-def _nests_little(text: str, tags: int) -> bool:
-    if tags <= HARMLESS_TAGS:
-        return True
-    return tags <= _PLAIN_TAGS and tags * len(_FORMATTING_WITH_ATTRIBUTES.findall(text)) <= _PLAIN_REOPENED
-
-
-def _has_plain_tags(text: str) -> bool:
+def _is_plain(text: str) -> bool:
+    """Few attributes everywhere, and few formatting elements left open. Only the tags that matter are stopped at."""
+    formatting = _OpenFormatting(text)
     position = merged = 0
-    while (position := _end(_PLAIN.match(text, position))) < len(text):
-        token = _TOKEN.match(text, position)
+    while (found := _end(_PLAIN.match(text, position))) < len(text):
+        formatting.count_tags(position, found)
+        token = _TOKEN.match(text, found)
         if token is None:
-            position += 1  # a "<" that stands for itself
+            position = found + 1  # a "<" that stands for itself
             continue
-        name, attributes = token["name"], token.span("attributes")
-        if name is not None:
-            merged += name.lower() in _MERGED
-            if merged > _PLAIN_MERGED or _count_attributes(text, *attributes) > _PLAIN_ATTRIBUTES:
-                return False
         position = token.end()
-    return True
+        if (name := token["name"]) is not None:
+            name = name.lower()
+            start, end = token.span("attributes")
+            if name in _FORMATTING:
+                formatting.take_in(name, bool(token["slash"]), start < end, found)
+            merged += name in _MERGED
+            if end - start > _SHORT_ATTRIBUTES and _count_attributes(text, start, end) > _PLAIN_ATTRIBUTES:
+                return False
+        if merged > _PLAIN_MERGED or formatting.reopened > _PLAIN_REOPENED:
+            return False
+    formatting.count_tags(position, len(text))
+    return formatting.reopened <= _PLAIN_REOPENED
+
+
+class _OpenFormatting:
+    """Formatting elements with attributes: each that is open at a tag may have to be opened again there.
+
+    Of those without attributes the builder keeps no more than three alike.
+    """
+
+    __slots__ = ("_count", "_opened", "_text", "reopened")
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._opened: dict[str, list[int]] = {}  # where, by name
+        self._count = 0
+        self.reopened = 0
+
+    def count_tags(self, start: int, end: int) -> None:
+        if self._count:
+            self.reopened += self._count * (1 + self._text.count("<", start, end))
+
+    def take_in(self, name: str, is_end: bool, has_attributes: bool, place: int) -> None:
+        opened = self._opened.setdefault(name, [])
+        if not is_end:
+            opened.append(place if has_attributes else -1)
+            self._count += has_attributes
+        elif opened:
+            start = opened.pop()
+            if start >= 0 and place - start <= _LONGEST_FORMATTING:
+                self._count -= _MARKER.search(self._text, start, place) is None
 
 
 def _end(match: re.Match[str] | None) -> int:
