@@ -80,7 +80,7 @@ def fill(directory: Path, count: int) -> None:
                 "INSERT INTO urls VALUES (?, ?, 1, 0, 0, 1, 0, 0)", ((one, f"http://h/{one}") for one in ids)
             )
             save_documents(
-                database, (Document(one, one, one, 0.0, 1, 0, 0, one, 0, b"", "", b"", False, 0) for one in ids)
+                database, (Document(one, one, one, 0.0, 1, 0, 0, one, 0, b"", "", "", "", b"", 0, 0) for one in ids)
             )
             database.commit()
             rows = []

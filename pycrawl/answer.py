@@ -17,7 +17,7 @@ from pycrawl.config import Config
 from pycrawl.fetch.cookies import cookies_to_ask_again
 from pycrawl.fetch.transport import Response, header
 from pycrawl.model import NO_LINKS, FetchJob, FetchResult, Kind, Outcome, PackedLinks, StoredBody, Traits
-from pycrawl.parse.charset import is_binary, text_of
+from pycrawl.parse.charset import ASCII, Charset, is_binary, read
 from pycrawl.parse.html import ParsedPage, parse_html
 from pycrawl.parse.links import LinkPacker
 from pycrawl.politeness import retry_after_seconds
@@ -126,18 +126,19 @@ class AnswerReader:
         filtered: dict[str, int] = {}
         traits = None
         wishes = self._header_wishes(response)
-        text = ""
+        text, charset = "", ASCII
         if is_html(content_type, response.body):
-            links, filtered, wishes, traits, text = self._links(job, response, content_type, wishes)
+            links, filtered, wishes, traits, page = self._links(job, response, content_type, wishes)
+            text, charset = page.content, page.charset
         elif self._wants_prints:
-            text = plain_text_of(response.body, content_type)
+            text, charset = plain_text_of(response.body, content_type)
         if not wishes.isdisjoint(_NOINDEX):
             return result(job, response, Outcome.NOINDEX, links=links, filtered=filtered, traits=traits, **validators)
         clock = self._clock()
         begun = clock()
         prints = packed_prints(text, self._seed)
         printed = clock()
-        body = self._stored(response, content_type, digest, prints)
+        body = self._stored(response, content_type, charset, digest, prints)
         self.stage_seconds["prints"] += (printed - begun) * _SAMPLED
         self.stage_seconds["record"] += (clock() - printed) * _SAMPLED
         self._pages += 1
@@ -164,9 +165,9 @@ class AnswerReader:
 
     def _links(
         self, job: FetchJob, response: Response, content_type: str, wishes: frozenset[str]
-    ) -> tuple[PackedLinks, dict[str, int], frozenset[str], Traits | None, str]:
+    ) -> tuple[PackedLinks, dict[str, int], frozenset[str], Traits | None, ParsedPage]:
         """The links, those turned away by reason, all that header and page ask of robots, what the page is like, and
-        its main content."""
+        what else was read off it."""
         clock = self._clock()
         begun = clock()
         page = parse_html(response.body, content_type, self._agent, job.close_look, self._main_content)
@@ -181,7 +182,7 @@ class AnswerReader:
         traits = self._traits(job, page, packed) if job.close_look else None
         if not is_first_look:
             self.stage_seconds["traits"] += (clock() - packed_at) * _SAMPLED
-        return packed, filtered, wishes, traits, page.content
+        return packed, filtered, wishes, traits, page
 
     def _traits(self, job: FetchJob, page: ParsedPage, links: PackedLinks) -> Traits:
         from pycrawl.traps import LinkMemory, band_keys, sample, section, shape
@@ -201,7 +202,9 @@ class AnswerReader:
     def _clock(self) -> Callable[[], float]:
         return time.thread_time if self._pages % _SAMPLED == 0 else _stopped_clock
 
-    def _stored(self, response: Response, content_type: str, digest: bytes, prints: bytes) -> StoredBody:
+    def _stored(
+        self, response: Response, content_type: str, charset: Charset, digest: bytes, prints: bytes
+    ) -> StoredBody:
         record, escapes = trecweb.encode(
             response.url,
             response.address,
@@ -217,6 +220,8 @@ class AnswerReader:
             body_length=len(response.body),
             digest=digest,
             content_type=content_type[:_LONGEST_DETAIL],
+            charset=charset.used,
+            declared_charset=charset.declared,
             escapes=escapes,
             truncated=response.truncated or response.damaged,
             prints=prints,
@@ -254,9 +259,9 @@ def result(job: FetchJob, response: Response, outcome: Outcome, detail: str = ""
     )
 
 
-def plain_text_of(body: bytes, content_type: str) -> str:
+def plain_text_of(body: bytes, content_type: str) -> tuple[str, Charset]:
     """The text of what is not HTML; what is not served as text has none."""
-    return text_of(body, content_type) if content_type.lower().startswith("text/") else ""
+    return read(body, content_type) if content_type.lower().startswith("text/") else ("", ASCII)
 
 
 def packed_prints(text: str, seed: int) -> bytes:

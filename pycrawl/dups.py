@@ -78,7 +78,7 @@ def text_of(body: bytes, content_type: str, main_content: str) -> str:
     """What a document is compared by: the main content of HTML, and all of a plain text."""
     if is_html(content_type, body):
         return parse_html(body, content_type, main_content=main_content).content
-    return plain_text_of(body, content_type)
+    return plain_text_of(body, content_type)[0]
 
 
 def stored_text(database: Database, reader: RecordReader, document: Document, main_content: str) -> str:

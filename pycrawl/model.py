@@ -197,6 +197,8 @@ class StoredBody(NamedTuple):
     body_length: int  # of the body as served, after content decoding
     digest: bytes  # of that body, 16 bytes
     content_type: str
+    charset: str = ""  # that its text was read with; empty if it is ASCII, or no text
+    declared_charset: str = ""  # that it was served or marked with
     escapes: bytes = b""  # how to restore the bytes that TREC Web cannot hold; empty if the body stands unchanged
     truncated: bool = False
     prints: bytes = b""  # fingerprints of its text, packed; empty if there are no words

@@ -138,6 +138,8 @@ class Workspace:
                 body_length=body.body_length,
                 digest=body.digest,
                 content_type=body.content_type,
+                charset=body.charset,
+                declared_charset=body.declared_charset,
                 escapes=body.escapes,
                 truncated=int(body.truncated),
                 duplicate_of=0,

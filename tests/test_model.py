@@ -19,7 +19,7 @@ JOB = model.FetchJob(
     validators=model.Validators('"tag"', "now", b"d"),
     robots=model.RobotsFile(200, b"", 1.0, 2.0),
 )
-BODY = model.StoredBody(b"record", 9, b"d" * 16, "text/html", b"\x01", True)
+BODY = model.StoredBody(b"record", 9, b"d" * 16, "text/html", "utf-8", "big5", b"\x01", True)
 TRAITS = model.Traits("/0", "/…", b"12345678", (1, 2), model.Closure.SECTION, 1)
 RESULT = model.FetchResult(
     url_id=1,

@@ -80,9 +80,18 @@ def collect(database: Database, config: Config, url: str) -> dict[str, Any]:
             "detail": visit.detail,
             "document": visit.document_id or None,
         },
+        "charset": _charset(database, visit.document_id) if visit and visit.document_id else None,
         "copy": _copy(database, visit.document_id) if visit and visit.document_id else None,
         "mirror_of": original_of(database, host.id) if host else None,
     }
+
+
+def _charset(database: Database, document_id: int) -> dict[str, str] | None:
+    """How the text was read, and what it was said to be; None: it is ASCII, or no text."""
+    from pycrawl.state.documents import document
+
+    found = document(database, document_id)
+    return {"used": found.charset, "declared": found.declared_charset} if found.charset else None
 
 
 def _copy(database: Database, document_id: int) -> dict[str, Any] | None:
@@ -166,6 +175,7 @@ def _lines(facts: dict[str, Any]) -> list[str]:
         )
         if visit["document"]:
             lines.append("  stored: `pycrawl get` gives it")
+    lines += _charset_lines(facts["charset"])
     lines += _copy_lines(facts["copy"])
     if facts["mirror_of"]:
         lines.append(f"  its host is a mirror of {facts['mirror_of']}: new URLs of it wait behind others")
@@ -178,11 +188,22 @@ def _lines(facts: dict[str, Any]) -> list[str]:
     return lines
 
 
+def _charset_lines(charset: dict[str, str] | None) -> list[str]:
+    if charset is None:
+        return []
+    declared = charset["declared"]
+    if declared == charset["used"]:
+        return [f"  text in {declared}, as declared"]
+    return [f"  text read as {charset['used']}, {f'though declared as {declared}' if declared else 'not declared'}"]
+
+
 def _copy_lines(copy: dict[str, Any] | None) -> list[str]:
     if copy is None:
         return []
     if copy["kind"] == "exact":
-        return [f"  an exact copy of {copy['of']}: not stored again, its links not followed again"]
+        return [
+            f"  an exact copy of {copy['of']}: not stored again, its links are followed if it stands on another host"
+        ]
     lines = [f"  a near-duplicate of {copy['of']} (resemblance {copy['resemblance']:.3f})"]
     if copy["representative"] != copy["of"]:
         lines.append(f"    in the cluster of {copy['representative']}")

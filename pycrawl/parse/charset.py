@@ -103,6 +103,9 @@ class Charset:
     source: Source
 
 
+ASCII = Charset("", "", Source.DETECTED)  # of bytes that are the same text in any encoding
+
+
 def charset_of(body: bytes, content_type: str) -> Charset:
     """The encoding to read `body` with, which was served with the Content-Type header `content_type`."""
     for mark, name in _MARKS:
@@ -119,14 +122,16 @@ def charset_of(body: bytes, content_type: str) -> Charset:
     return Charset(declared, used, source if used == declared else Source.DETECTED)
 
 
-def text_of(body: bytes, content_type: str) -> str:
+def read(body: bytes, content_type: str) -> tuple[str, Charset]:
     """The text of a page, in whichever encoding.
 
-    Bytes of ASCII say the same in all of them, UTF-16 (which has NULs) and ISO-2022-JP (which has escapes) apart.
+    Bytes of ASCII say the same in all of them, UTF-16 (which has NULs) and ISO-2022-JP (which has escapes) apart; so
+    for these it is not even asked.
     """
     if body.isascii() and b"\0" not in body and b"\x1b" not in body:
-        return body.decode("ascii")
-    return decode(body, charset_of(body, content_type).used)
+        return body.decode("ascii"), ASCII
+    charset = charset_of(body, content_type)
+    return decode(body, charset.used), charset
 
 
 def decode(body: bytes, name: str) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 from resiliparse.parse.html import HTMLTree
 
 from pycrawl.parse.bounds import bounded
-from pycrawl.parse.charset import text_of
+from pycrawl.parse.charset import ASCII, Charset, read
 from pycrawl.parse.content import page_text
 
 _SPACE = " \t\n\f\r"  # of HTML; str.strip() takes more
@@ -50,6 +50,7 @@ class ParsedPage:
     base_href: str
     robots: frozenset[str]  # the words of <meta name=robots>: "noindex", "nofollow" …
     text: str = ""  # all of it, scripts and styles apart; only where it was asked for
+    charset: Charset = ASCII
     content: str = ""  # the main content, or all of the text if the method is "off"; likewise
 
 
@@ -116,7 +117,8 @@ def parse_html(
     `agent` is the robot's name: what a page says to it counts like what it says to all robots. `main_content` names
     the method by which that is found (`content.py`), if it is wanted.
     """
-    markup = bounded(text_of(body, content_type))
+    text, charset = read(body, content_type)
+    markup = bounded(text)
     tree = HTMLTree.parse(markup)
     reader = _Reader(agent)
     reader.read(tree)
@@ -127,6 +129,7 @@ def parse_html(
         base_href=reader.base_href,
         robots=frozenset(reader.robots),
         text=text if with_text else "",
+        charset=charset,
         content=text if main_content == "off" else page_text(tree, main_content, markup) if main_content else "",
     )
 

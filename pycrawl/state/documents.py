@@ -25,6 +25,8 @@ class Document(NamedTuple):
     body_length: int
     digest: bytes
     content_type: str
+    charset: str  # that its text was read with; empty if it is ASCII, or no text
+    declared_charset: str
     escapes: bytes
     truncated: int  # 1: the body was longer
     duplicate_of: int  # the document whose record this one shares; 0: it has its own
@@ -56,7 +58,7 @@ def next_document_id(database: Database) -> int:
 
 def save_documents(database: Database, documents: Iterable[Document]) -> None:
     database.write_many(
-        "INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         documents,
     )
 

@@ -75,7 +75,8 @@ CREATE TABLE visits (
 CREATE TABLE documents (
     id INTEGER PRIMARY KEY, url_id INTEGER NOT NULL, url_hash INTEGER NOT NULL, fetched_at REAL NOT NULL,
     file_id INTEGER NOT NULL, offset INTEGER NOT NULL, length INTEGER NOT NULL, number INTEGER NOT NULL,
-    body_length INTEGER NOT NULL, digest BLOB NOT NULL, content_type TEXT NOT NULL, escapes BLOB NOT NULL,
+    body_length INTEGER NOT NULL, digest BLOB NOT NULL, content_type TEXT NOT NULL,
+    charset TEXT NOT NULL, declared_charset TEXT NOT NULL, escapes BLOB NOT NULL,
     truncated INTEGER NOT NULL, duplicate_of INTEGER NOT NULL
 );
 CREATE INDEX documents_by_url ON documents (url_hash, fetched_at);

@@ -134,3 +134,24 @@ def test_max_pages_per_host(make_crawl: MakeCrawl) -> None:
             assert hosts == {host.address: 5 for host in server.web.hosts}
         assert crawl.stats()["urls_queued"] > 0
         crawl.verify()
+
+
+def test_encodings_are_recorded_as_declared_and_as_used(make_crawl: MakeCrawl) -> None:
+    text = "<p>Größe und Übermut, çà et là</p>"
+    answers = {
+        "/right": Reply(text, content_type="text/html; charset=utf-8"),
+        "/wrong": Reply(text + "!", content_type="text/html; charset=shift_jis"),
+        "/silent": Reply(text + "?", content_type="text/html"),
+        "/ascii": page(text="plain"),
+    }
+    with Site({"/": page(*answers), **answers}) as site:
+        crawl = make_crawl([site.url + "/"])
+        crawl.run("crawl")
+        told = {path: crawl.why(site.url + path)["charset"] for path in answers}
+        assert told == {
+            "/right": {"used": "utf-8", "declared": "utf-8"},
+            "/wrong": {"used": "utf-8", "declared": "shift_jis"},
+            "/silent": {"used": "utf-8", "declared": ""},
+            "/ascii": None,
+        }
+        assert "text read as utf-8, though declared as shift_jis" in crawl.run("why", site.url + "/wrong").stdout
