@@ -75,6 +75,7 @@ class Outcome(StrEnum):
     CONNECT_TIMEOUT = "connect-timeout"
     TLS_FAILURE = "tls-failure"
     TIMEOUT = "timeout"
+    NO_ROOM = "no-room"  # all pages that were being fetched had grown too large together
     TOO_SLOW = "too-slow"  # below limits.min_bytes_per_second
     CONNECTION_LOST = "connection-lost"  # reset, or closed before the answer was whole
     BAD_RESPONSE = "bad-response"  # not HTTP
@@ -128,6 +129,7 @@ CONDUCT: dict[Outcome, Conduct] = {
     Outcome.CONNECT_TIMEOUT: _HOST_FAULT,
     Outcome.TLS_FAILURE: _FINAL,
     Outcome.TIMEOUT: _AGAIN_SLOWER,
+    Outcome.NO_ROOM: _AGAIN,
     Outcome.TOO_SLOW: _AGAIN_SLOWER,
     Outcome.CONNECTION_LOST: _AGAIN_SLOWER,
     Outcome.BAD_RESPONSE: _FINAL,

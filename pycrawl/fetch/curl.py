@@ -17,7 +17,7 @@ from resource import RLIMIT_NOFILE, getrlimit
 import pycurl
 
 from pycrawl.fetch.base import OnDone, ResolvingTransport, Route
-from pycrawl.fetch.curl_slot import Slot, Target, Way
+from pycrawl.fetch.curl_slot import Room, Slot, Target, Way
 from pycrawl.fetch.dns import Resolver
 from pycrawl.fetch.loop import READ, WRITE, Loop, Timer
 from pycrawl.fetch.proxies import Proxy
@@ -77,6 +77,7 @@ class CurlTransport(ResolvingTransport):
         resolver: Resolver | None = None,
     ) -> None:
         super().__init__(loop, settings, wants_type, on_done, resolver)
+        self._room = Room(max(settings.room_bytes, 2 * settings.max_body_bytes))
         self._idle: defaultdict[Way, list[Slot]] = defaultdict(list)
         self._active: dict[pycurl.Curl, Slot] = {}
         self._targets_active: dict[Target, int] = {}  # how many of `_active` go there
@@ -165,7 +166,7 @@ class CurlTransport(ResolvingTransport):
     def _new_slot(self, way: Way) -> Slot:
         settings = self._settings
         curl = pycurl.Curl()
-        slot = Slot(curl, way, settings, self._guard, self._keeps_body)
+        slot = Slot(curl, way, settings, self._guard, self._keeps_body, self._room)
         for option, value in (
             (pycurl.NOSIGNAL, 1),
             (pycurl.PROTOCOLS, pycurl.PROTO_HTTP | pycurl.PROTO_HTTPS),

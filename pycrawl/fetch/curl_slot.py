@@ -45,6 +45,8 @@ _OUTCOMES = {
     _E_TOO_LARGE: Outcome.HEADERS_TOO_LARGE,
 }
 
+_FAIR_SHARE = 65_536  # bytes that a body may have even when there is no room
+
 _PROXY_FAILURES = {pycurl.E_COULDNT_CONNECT, pycurl.E_RECV_ERROR, pycurl.E_GOT_NOTHING, _E_PROXY}
 
 Target = tuple[str, int]  # host and port, as libcurl's DNS cache has them
@@ -74,6 +76,18 @@ class Stop(Enum):
     ENOUGH = auto()  # the body is longer than we keep, or cannot be decoded any further
     UNWANTED_TYPE = auto()
     HEADERS_TOO_LARGE = auto()
+    NO_ROOM = auto()
+
+
+class Room:
+    """Bytes that the bodies of all transfers may still grow by, together. Where there is none left, those that are
+    larger than a fair share end: with a thousand transfers, each might be of the largest size."""
+
+    __slots__ = ("free", "size")
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self.free = size
 
 
 class Slot:
@@ -84,8 +98,10 @@ class Slot:
         "_guard",
         "_head",
         "_header_bytes",
+        "_held",
         "_keeps_body",
         "_refused",
+        "_room",
         "_settings",
         "_size",
         "_stop",
@@ -101,7 +117,13 @@ class Slot:
     )
 
     def __init__(
-        self, curl: Any, way: Way, settings: TransportSettings, guard: Guard, keeps_body: Callable[[Head], bool]
+        self,
+        curl: Any,
+        way: Way,
+        settings: TransportSettings,
+        guard: Guard,
+        keeps_body: Callable[[Head], bool],
+        room: Room,
     ) -> None:
         self.curl = curl
         self.way = way
@@ -115,6 +137,8 @@ class Slot:
         self._settings = settings
         self._guard = guard
         self._keeps_body = keeps_body
+        self._room = room
+        self._held = 0  # bytes of the body that the room is short of
         self._head: Head | None = None
         self._body: Body | None = None
         self._header_bytes = 0
@@ -124,6 +148,8 @@ class Slot:
 
     def rest(self) -> None:
         self.lines.clear()
+        self._room.free += self._held
+        self._held = 0
         self._head = None
         self._body = None
         self._header_bytes = 0
@@ -139,9 +165,19 @@ class Slot:
             self._size += len(data)
             return None if self._stop is Stop.UNWANTED_TYPE and self._size <= DRAINED_BYTES else 0
         if self._body.feed(data):
+            if self._is_in_the_way():
+                self._stop = Stop.NO_ROOM
+                return 0
             return None
         self._stop = Stop.ENOUGH
         return 0
+
+    def _is_in_the_way(self) -> bool:
+        assert self._body is not None
+        held = self._settings.max_body_bytes - self._body.room
+        self._room.free -= held - self._held
+        self._held = held
+        return self._room.free < 0 and held > _FAIR_SHARE
 
     def open_guarded_socket(self, purpose: int, address: Any) -> Any:
         """libcurl's socket callback: the last look at an address before it is dialled."""
@@ -164,6 +200,9 @@ class Slot:
         if stop is Stop.HEADERS_TOO_LARGE:
             response.outcome = Outcome.HEADERS_TOO_LARGE
             response.detail = f"the headers exceed {self._settings.max_header_bytes} bytes"
+        elif stop is Stop.NO_ROOM:
+            response.outcome = Outcome.NO_ROOM
+            response.detail = f"all open pages together exceed {self._room.size} bytes"
         elif code and not (stop is not None and code == pycurl.E_WRITE_ERROR):
             response.outcome, response.detail = self._failure(code, message)
         else:

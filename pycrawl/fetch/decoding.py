@@ -211,13 +211,13 @@ def _maker(name: bytes) -> Callable[[], Decoder]:
 class Body:
     """What has come of a body, decoded, up to `limit` bytes; `damage` says in words what is wrong with its encoding."""
 
-    __slots__ = ("_chunks", "_decoder", "_room", "damage", "truncated")
+    __slots__ = ("_chunks", "_decoder", "damage", "room", "truncated")
 
     def __init__(self, encoding: bytes, limit: int) -> None:
         self.damage = ""
         self.truncated = False
         self._chunks: list[bytes] = []
-        self._room = limit
+        self.room = limit  # bytes that it may still grow by
         self._decoder: Decoder | None = None
         if encoding:
             try:
@@ -242,10 +242,10 @@ class Body:
         return b"".join(self._chunks)
 
     def _keep(self, piece: bytes) -> bool:
-        if len(piece) > self._room:
+        if len(piece) > self.room:
             self.truncated = True
-            self._chunks.append(piece[: self._room])
+            self._chunks.append(piece[: self.room])
             return False
-        self._room -= len(piece)
+        self.room -= len(piece)
         self._chunks.append(piece)
         return True

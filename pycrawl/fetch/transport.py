@@ -91,6 +91,7 @@ class TransportSettings:
     min_bytes_per_second: int = 100  # 0: no limit
     slow_seconds: float = SLOW_SECONDS
     max_body_bytes: int = 10_000_000  # after decompression
+    room_bytes: int = 128_000_000  # for all bodies that are open, together; at least two of the largest size
     max_header_bytes: int = 65_536
     allow_private: bool = False
     allow_networks: tuple[str, ...] = ()

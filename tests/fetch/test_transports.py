@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from pycrawl.config import parse
+from pycrawl.fetch.curl import CurlTransport
 from pycrawl.fetch.transport import Response, TransportSettings, header
 from pycrawl.model import Outcome
 from pycrawl.urls import UrlRules, normalise
@@ -173,6 +174,19 @@ def test_a_body_of_the_limit_is_whole(make_client: MakeClient, server: FaultServ
     client = make_client(max_body_bytes=len(PAGE))
     response = client.get(f"{server.base}/ok")
     assert (response.body, response.truncated) == (PAGE, False)
+
+
+def test_bodies_that_are_too_large_together_end_and_make_room(server: FaultServer) -> None:
+    client = Client(CurlTransport, max_body_bytes=1_000_000, room_bytes=1)  # at least twice the largest body
+    for _ in range(16):
+        client.submit(f"{server.base}/body-endless")
+    responses = client.wait(16)
+    crowded_out = [one for one in responses if one.outcome is Outcome.NO_ROOM]
+    assert crowded_out
+    assert all(not one.body and "exceed" in one.detail for one in crowded_out)
+    assert all(one.truncated for one in responses if one.outcome is None)
+    client.responses.clear()
+    assert client.get(f"{server.base}/body-endless").truncated, "there is room again"
 
 
 BOMBS = ["gzip-bomb", "deflate-bomb", "brotli-bomb", "nested-bomb", "hollow-bomb"]
