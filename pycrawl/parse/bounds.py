@@ -12,10 +12,11 @@ from itertools import islice
 
 # Within both a text takes the builder at most some 1.4 s, most hostile; such pages pay for no more than two look-ups.
 HARMLESS_LENGTH = 100_000  # characters
-HARMLESS_TAGS = 2_000
+HARMLESS_TAGS = 2_000  # that begin an element
 
 # Within these it takes no longer either. Regular expressions find them out, in about the time the builder needs.
-_PLAIN_TAGS = 20_000
+_PLAIN_TAGS = 20_000  # that begin an element
+_PLAIN_STEPS = 400_000_000  # end tags, each of which may have to look at all open elements
 _PLAIN_ATTRIBUTES = 24  # of one tag
 _SHORT_ATTRIBUTES = 2 * _PLAIN_ATTRIBUTES  # characters; no more attributes stand in these
 _PLAIN_REOPENED = 400_000  # formatting elements with attributes that are open, added up over all tags
@@ -82,10 +83,11 @@ _MERGED = ("html", "body")  # all tags of these give their attributes to one ele
 
 def bounded(text: str) -> str:
     """The text, or as much of its beginning as the tree builder can take in about a second."""
-    tags = text.count("<")
-    if tags <= HARMLESS_TAGS and len(text) <= HARMLESS_LENGTH:
+    ends = text.count("</")
+    starts = text.count("<") - ends  # at most
+    if starts <= HARMLESS_TAGS and len(text) <= HARMLESS_LENGTH:
         return text
-    if tags <= _PLAIN_TAGS and _is_plain(text):
+    if starts <= _PLAIN_TAGS and starts * ends <= _PLAIN_STEPS and _is_plain(text):
         return text
     return text[: _affordable(text)]
 

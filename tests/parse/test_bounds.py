@@ -45,6 +45,10 @@ HOSTILE = {
     "formatting opened again": lambda: "<p>" + numbered("<b a%d>", 20_000) + repeated("</p><p>x"),
     "few formatting opened often": lambda: "<p>" + numbered("<b a%d>", 3_000) + repeated("</p><p>x"),
     "end tags in deep nesting": lambda: "<div>" * 5_000 + repeated("</p>"),
+    "more end tags in deeper nesting": lambda: "<div>" * 19_000 + repeated("</p>"),
+    "formatting closed out of reach": lambda: (
+        "<p>" + numbered("<b a%d>", 9_000) + "<table><td>" + "</b>" * 1_200 + "</table>" + repeated("</p><p>x")[:90_000]
+    ),
     "small elements": lambda: repeated("<p>x"),
     "links": lambda: repeated("<a href=x>"),
     "open quotes": lambda: repeated('<a x="'),
