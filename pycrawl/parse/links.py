@@ -13,7 +13,7 @@ from pycrawl.url_filter import Reason, UrlFilter
 from pycrawl.urls import MAX_LENGTH, UrlRules, normalise, normalise_behind, origin, url_hash
 
 SENT_SLOTS = 1 << 20  # 8 bytes each
-MEMO_ENTRIES = 1 << 15
+MEMO_ENTRIES = 1 << 17  # some 200 bytes each
 MEMO_KEY_LENGTH = 512  # characters; with the above, bounds the memo's memory
 KNOWN_ORIGINS = 1 << 12
 
