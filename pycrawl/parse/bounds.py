@@ -83,9 +83,13 @@ _MERGED = ("html", "body")  # all tags of these give their attributes to one ele
 
 def bounded(text: str) -> str:
     """The text, or as much of its beginning as the tree builder can take in about a second."""
+    tags = text.count("<")
+    is_short = len(text) <= HARMLESS_LENGTH
+    if is_short and tags <= HARMLESS_TAGS:
+        return text
     ends = text.count("</")
-    starts = text.count("<") - ends  # at most
-    if starts <= HARMLESS_TAGS and len(text) <= HARMLESS_LENGTH:
+    starts = tags - ends  # at most
+    if is_short and starts <= HARMLESS_TAGS:
         return text
     if starts <= _PLAIN_TAGS and starts * ends <= _PLAIN_STEPS and _is_plain(text):
         return text
