@@ -57,6 +57,8 @@ class Intake:
         if result.outcome is Outcome.ADDRESS_MOVED:
             (lease.guest.host if lease.guest else host).address = result.address
             self._frontier.put_back(lease.queue, lease.entry)
+        elif result.outcome is Outcome.NO_ROOM:
+            self._frontier.put_back(lease.queue, lease.entry)  # no fault of its own
         elif result.outcome is Outcome.COOKIE_WANTED:
             lease.entry.cookies = result.cookies
             self._frontier.put_back(lease.queue, lease.entry)

@@ -19,6 +19,7 @@ from pycrawl.coordinator.run import Run
 from pycrawl.errors import StoppedByLimit
 from pycrawl.fetch_log import FetchLog
 from pycrawl.interrupts import Interrupts
+from pycrawl.model import Outcome
 from pycrawl.pool import FetcherPool
 from pycrawl.progress import Ended, Progress, RunLimits
 from pycrawl.workspace import Workspace
@@ -115,6 +116,8 @@ class Coordinator:
         self._meter.idle_seconds += now - begun
         results = [result for _, message in news.results for result in message.results]
         self._pace.measure(len(results), len(self._leases), self._do_hosts_wait, now)
+        if any(result.outcome is Outcome.NO_ROOM for result in results):
+            self._pace.shrink(now)
         self._leases.slots = self._pace.slots
         if results:
             self._intake.take_in(results)

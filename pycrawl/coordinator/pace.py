@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 _MEASURED_SECONDS = 0.5
@@ -9,6 +10,7 @@ _GATHERING_SHARE = 0.05  # of the time that a fetch takes may pass until its res
 _LONGEST_GATHERING = 0.02  # seconds
 _SHORTEST_GATHERING = 0.001  # seconds
 FIRST_SLOTS = 128
+_FEWEST_SLOTS = 2  # for which there always is room
 _MORE = 1.5  # times as many slots with each step
 _GAIN = 1.15  # times as many results since the last step show that it helped
 _PATIENCE = 10.0  # seconds after a step that did not help, until another one is tried
@@ -43,6 +45,12 @@ class Pace:
             self._set_gathering(in_flight / rate if rate else 0.0)
             if self.slots < self._most_slots and hosts_wait():
                 self._grow(rate, now)
+
+    def shrink(self, now: float) -> None:
+        """What is fetched at once takes too much memory: half as much is tried, and more again after a while."""
+        self.slots = max(_FEWEST_SLOTS, self.slots // 2)
+        self._rate_before = math.inf
+        self._next_step = now + _PATIENCE
 
     def _set_gathering(self, fetch_seconds: float) -> None:
         """By Little's law, what is in flight, divided by what ends in a second, is how long a fetch takes."""

@@ -46,3 +46,13 @@ def test_nothing_gathers_where_nothing_comes() -> None:
     for now in range(1_000, 1_010):
         pace.measure(0, 10, lambda: False, float(now))
     assert pace.gathering == 0.0
+
+
+def test_slots_shrink_where_there_is_no_room_and_grow_again_after_a_while() -> None:
+    pace = Pace(1_000)
+    for _ in range(10):
+        pace.shrink(1.0)
+    assert pace.slots == 2
+    for tenth in range(10, 200):
+        pace.measure(10, 2, lambda: True, tenth / 10)
+    assert 2 < pace.slots < 20
