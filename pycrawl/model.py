@@ -91,7 +91,7 @@ class Conduct:
 
     retry: bool = False  # up to limits.max_tries, after the other URLs of its host
     slows_host: bool = False  # the pause doubles; a host that goes on like that is parked
-    host_fault: bool = False  # nothing is said of the URL: it stays at the head of its queue
+    goes_back: bool = False  # the URL is not to blame: it stays at the head of its queue
     is_hit: bool = True  # the server was asked, so the pause counts from here
     is_error: bool = True
 
@@ -102,7 +102,8 @@ _REFUSED = Conduct(is_hit=False)
 _FINAL = Conduct()
 _AGAIN = Conduct(retry=True)
 _AGAIN_SLOWER = Conduct(retry=True, slows_host=True)
-_HOST_FAULT = Conduct(slows_host=True, host_fault=True)
+_HOST_FAULT = Conduct(slows_host=True, goes_back=True)
+_OUR_FAULT = Conduct(goes_back=True)
 
 CONDUCT: dict[Outcome, Conduct] = {
     Outcome.FETCHED: _FINE,
@@ -129,7 +130,7 @@ CONDUCT: dict[Outcome, Conduct] = {
     Outcome.CONNECT_TIMEOUT: _HOST_FAULT,
     Outcome.TLS_FAILURE: _FINAL,
     Outcome.TIMEOUT: _AGAIN_SLOWER,
-    Outcome.NO_ROOM: _AGAIN,
+    Outcome.NO_ROOM: _OUR_FAULT,
     Outcome.TOO_SLOW: _AGAIN_SLOWER,
     Outcome.CONNECTION_LOST: _AGAIN_SLOWER,
     Outcome.BAD_RESPONSE: _FINAL,

@@ -85,11 +85,11 @@ def test_every_outcome_has_its_conduct() -> None:
 @pytest.mark.parametrize("outcome", Outcome)
 def test_conduct_makes_sense(outcome: Outcome) -> None:
     conduct = CONDUCT[outcome]
-    assert not (conduct.retry and conduct.host_fault), "either the URL is at fault or its host"
-    if conduct.retry or conduct.slows_host or conduct.host_fault:
+    assert not (conduct.retry and conduct.goes_back), "either the URL is at fault or it is not"
+    if conduct.retry or conduct.slows_host or conduct.goes_back:
         assert conduct.is_error
         assert conduct.is_hit
-    if conduct.host_fault:
+    if conduct.goes_back and outcome is not Outcome.NO_ROOM:  # then slots get fewer, until there is room
         assert conduct.slows_host, "else the host would be asked for the same URL for ever"
 
 

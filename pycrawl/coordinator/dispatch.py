@@ -83,9 +83,13 @@ class Dispatcher:
             job = self._job(queue, entry, site, now)
             lease = Lease(queue, entry, job.kind, fetcher, queue.due, job.url, site)
             if job.kind is Kind.ROBOTS and job.hops and host_key(job.url) != queue.host.key:
-                if not self._is_admitted(lease, now):
+                guest = self._frontier.visit(queue, host_key(job.url), now)
+                if not isinstance(guest, Guest):
+                    self._frontier.put_back(queue, entry)
+                    self._frontier.release(queue, guest, queue.parked)
                     continue
-                job = _of_guest(job, lease)
+                lease.guest, lease.due = guest, guest.due
+                job = job._replace(address=guest.host.address, look_up=not address_literal(guest.host.key))
             self._leases.open(lease)
             jobs.append(job)
         return jobs
@@ -173,23 +177,6 @@ class Dispatcher:
             site=site,
         )
 
-    def _is_admitted(self, lease: Lease, now: float) -> bool:
-        """A robots.txt that is on another host, which has its own pauses: whether it may be hit now."""
-        guest = self._frontier.visit(lease.queue, host_key(lease.url), now)
-        if not isinstance(guest, Guest):
-            self._frontier.put_back(lease.queue, lease.entry)
-            self._frontier.release(lease.queue, guest, lease.queue.parked)
-            return False
-        lease.guest = guest
-        lease.due = guest.due
-        return True
-
     def _validators(self, url_id: int) -> Validators:
         visit = visit_of(self._workspace.database, url_id)
         return Validators(visit.etag, visit.last_modified, visit.digest) if visit else NO_VALIDATORS
-
-
-def _of_guest(job: FetchJob, lease: Lease) -> FetchJob:
-    assert lease.guest is not None
-    host = lease.guest.host
-    return job._replace(address=host.address, look_up=not address_literal(host.key))

@@ -57,8 +57,6 @@ class Intake:
         if result.outcome is Outcome.ADDRESS_MOVED:
             (lease.guest.host if lease.guest else host).address = result.address
             self._frontier.put_back(lease.queue, lease.entry)
-        elif result.outcome is Outcome.NO_ROOM:
-            self._frontier.put_back(lease.queue, lease.entry)  # no fault of its own
         elif result.outcome is Outcome.COOKIE_WANTED:
             lease.entry.cookies = result.cookies
             self._frontier.put_back(lease.queue, lease.entry)
@@ -123,16 +121,16 @@ class Intake:
             return
         if queue.search is Search.DEEP_AT_LEISURE:
             ended += _LEISURE_SECONDS
-        pause = gap(self._rules, host.crawl_delay, result.ended - result.started, host.failures, result.retry_after)
-        self._frontier.release(queue, ended + pause)
+        self._frontier.release(queue, ended + self._pause(host, result))
 
     def _end_visit(self, guest: Guest, result: FetchResult) -> None:
         ready_at = 0.0
         if CONDUCT[result.outcome].is_hit:
-            took = result.ended - result.started
-            pause = gap(self._rules, guest.host.crawl_delay, took, guest.host.failures, result.retry_after)
-            ready_at = result.ended + self._run.epoch + pause
+            ready_at = result.ended + self._run.epoch + self._pause(guest.host, result)
         self._frontier.end_visit(guest, ready_at)
+
+    def _pause(self, host: Host, result: FetchResult) -> float:
+        return gap(self._rules, host.crawl_delay, result.ended - result.started, host.failures, result.retry_after)
 
     def _is_robots_given_up(self, host: Host) -> bool:
         host.robots_failing_since = host.robots_failing_since or self._run.now()
@@ -173,8 +171,8 @@ class Intake:
         """Is the URL done with, or does it wait for another try?"""
         conduct = CONDUCT[result.outcome]
         entry = lease.entry
-        if conduct.host_fault:
-            lease.queue.looked_up_at = 0.0  # it may have moved
+        if conduct.goes_back:
+            lease.queue.looked_up_at = 0.0  # its host may have moved
             self._frontier.put_back(lease.queue, entry)
             return
         entry.tries += 1

@@ -135,11 +135,6 @@ def count_prints(database: Database) -> int:
     return int(database.query("SELECT count(*) FROM page_prints").fetchone()[0])
 
 
-def prints_of(database: Database, document_id: int) -> Prints | None:
-    row = database.query("SELECT prints FROM page_prints WHERE document_id = ?", (document_id,)).fetchone()
-    return unpack(row) if row else None
-
-
 def nearness_of(database: Database, document_id: int) -> Nearness | None:
     """None: it was joined to none, though others may have been joined to it."""
     row = _join_of(database, document_id)

@@ -142,9 +142,8 @@ class Patterns:
         return False
 
     def looks_at(self, host: Host, url: str) -> bool:
-        """Whether the page is to be looked at closely; of a host with a good record, a few are."""
-        if not (self._judges or self._probes):
-            return False
+        """Whether the page is to be looked at closely; of a host with a good record, a few are. Not to be asked where
+        nothing is judged."""
         record = self._record(host)
         if record.exempt:
             return False
@@ -171,12 +170,13 @@ class Patterns:
         return origin(url) + place + "".join(self._chance.choices(string.ascii_lowercase, k=_PROBE_LETTERS))
 
     def _doubtful_directory(self, record: _HostRecord, url: str) -> str:
-        """Pages alike in a directory may be what it says of missing ones, though the host answers as it should."""
+        """Pages alike in a directory may be what it says of missing ones, though the host answers as it should; but
+        where most are alike, they are what it has."""
         place = directory(url)
         if place in record.probes or len(record.probes) >= _MOST_PROBES:
             return ""
         kind = record.patterns.get(section(url))
-        return place if kind and kind.pages >= _PAGES_BEFORE_PROBE and kind.novel < kind.pages else ""
+        return place if kind and kind.pages >= _PAGES_BEFORE_PROBE and kind.novel < kind.pages <= 2 * kind.novel else ""
 
     # After a fetch
 

@@ -116,6 +116,19 @@ def test_dull_sites_are_crawled_whole(make_crawl: MakeCrawl, good: int) -> None:
         assert not crawl.stats()["soft_404"]
 
 
+def test_a_dull_site_that_answers_everything_is_crawled_whole(make_crawl: MakeCrawl) -> None:
+    """Each of its pages is like what it says of pages that cannot exist."""
+    filler = f"<p>{prose('filler', 60)}</p>"
+    pages = {path: Answer(one.body + filler) for path, one in dull_site(1, 100, "web").items()}
+    with TrapWeb(1) as web:
+        web.serve(0, lambda path: pages.get(path) or pages["/p/1.html"])
+        crawl = make_crawl([web.url(0) + "/"], WITH_PROBES)
+        crawl.run("crawl")
+        assert not set(pages) - web.pages(0)
+        assert set(web.pages(0)) - set(pages), "it was probed"
+        assert not crawl.stats()["soft_404"]
+
+
 def crawl_of(make_crawl: MakeCrawl, web: TrapWeb, host: Host, settings: Settings) -> Crawl:
     """A site to be judged, on host 0, and a good one."""
     web.serve(0, host)
