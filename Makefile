@@ -12,6 +12,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 INSTALLED := $(VENV)/installed
 INSTALLED_DEV := $(VENV)/installed-dev
+NATIVE := $(wildcard pycrawl/native/*)
 
 .DEFAULT_GOAL := help
 .PHONY: help crawl test test-slow lint man bench bench-all bench-profile clean
@@ -72,17 +73,17 @@ bench-profile: $(INSTALLED_DEV)
 	@$(BIN)/python bench/profiling.py $(BENCH)
 
 clean:
-	rm -rf .venv .venv-* build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv .venv-* build pycrawl/_native.*so *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find pycrawl tests bench -name __pycache__ -prune -exec rm -rf {} +
 
-# Installed again when setup.py has changed.
+# Installed again when setup.py or what is compiled has changed.
 
-$(INSTALLED): setup.py | $(BIN)/python
+$(INSTALLED): setup.py $(NATIVE) | $(BIN)/python
 	@echo "Installing pycrawl into $(VENV) …"
 	@$(PIP) --editable .
 	@touch $@
 
-$(INSTALLED_DEV): setup.py | $(BIN)/python
+$(INSTALLED_DEV): setup.py $(NATIVE) | $(BIN)/python
 	@echo "Installing pycrawl and the tools for its development into $(VENV) …"
 	@$(PIP) --editable '.[dev]'
 	@touch $@ $(INSTALLED)

@@ -1,12 +1,23 @@
 """Everything about the package; `pyproject.toml` has only the build system and the tools' settings."""
 
 import re
+import sys
 from pathlib import Path
 
-from setuptools import find_packages, setup
+from setuptools import Extension, find_packages, setup
 
 HERE = Path(__file__).parent
 VERSION = re.search(r'__version__ = "(.+)"', (HERE / "pycrawl/__init__.py").read_text("utf-8"))[1]
+
+# The hot path, compiled where that can be done; where it cannot, Python and numpy do the same, more slowly.
+NATIVE = Extension(
+    "pycrawl._native",
+    sources=sorted(str(source.relative_to(HERE)) for source in HERE.glob("pycrawl/native/*.c")),
+    depends=sorted(str(header.relative_to(HERE)) for header in HERE.glob("pycrawl/native/*.h")),
+    extra_compile_args=["-O3", "-std=c11", "-Wall", "-Wextra"],
+    py_limited_api=True,
+    optional=True,
+)
 
 setup(
     name="pycrawl",
@@ -17,7 +28,9 @@ setup(
     license="MIT",
     python_requires=">=3.11",
     packages=find_packages(include=["pycrawl", "pycrawl.*"]),
-    package_data={"pycrawl": ["py.typed"]},
+    package_data={"pycrawl": ["py.typed", "_native.pyi"]},
+    ext_modules=[NATIVE] if sys.byteorder == "little" else [],
+    options={"bdist_wheel": {"py_limited_api": "cp311"}},
     data_files=[("share/man/man1", sorted(str(page.relative_to(HERE)) for page in HERE.glob("man/*.1")))],
     entry_points={"console_scripts": ["pycrawl = pycrawl.cli:main"]},
     install_requires=[

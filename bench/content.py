@@ -4,8 +4,8 @@ FOLDER (by default ../shared/data/content beside this repository) has `ground-tr
 {"articleBody": text}, and `html/NAME.html.gz`. Scored are word 4-grams as multisets: precision, recall and F1 of each
 page, averaged over the pages; "F1 of means" is that of the two averages, which published results give. Milliseconds are
 CPU time for a page, in the best round, of these pages, and of the plain ones of `static_web.py`, which are mostly text;
-methods that work on the tree take it parsed, as the crawl has it anyway. Libraries are compared where they are
-installed (`pip install trafilatura`).
+methods that work on the tree take it parsed; "auto" is all that the crawl does with a page, from its bytes to links and
+content. Libraries are compared where they are installed (`pip install trafilatura`).
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from resiliparse.extract.html2text import extract_plain_text
 from resiliparse.parse.html import HTMLTree
 from static_web import StaticWeb, build
 
-from pycrawl.parse.content import main_content, page_text
-from pycrawl.parse.quick import quick_content
+from pycrawl.parse.content import main_content
+from pycrawl.parse.html import parse_html
 from pycrawl.parse.slope import flattest
 from pycrawl.parse.text import outline, word_count
 
@@ -78,12 +78,11 @@ def of_resiliparse(page: Page) -> str:
 
 def methods() -> dict[str, Callable[[Page], str]]:
     found: dict[str, Callable[[Page], str]] = {
-        "all text": lambda page: page_text(page.tree, "off"),
+        "all text": lambda page: outline(page.tree).text(),
         "slope curve": slope_without_windows,
         "slope curve, low windows": lambda page: main_content(page.tree, "slope"),
-        "quick": lambda page: quick_content(page.markup),
         "dom": lambda page: main_content(page.tree, "dom"),
-        "auto": lambda page: page_text(page.tree, "auto", page.markup),
+        "auto": lambda page: parse_html(page.markup.encode(), "text/html; charset=utf-8", main_content="auto").content,
         "resiliparse": of_resiliparse,
     }
     if importlib.util.find_spec("trafilatura"):

@@ -1,14 +1,10 @@
-"""From a server's answer to a fetcher's result: status, redirect, record, digest, links.
-
-What looks closely at texts (`traps`, `fingerprint`) is imported where it is used: it loads numpy, for which a fetcher
-would start a tenth of a second later, and most crawls have no use for it here.
-"""
+"""From a server's answer to a fetcher's result: status, redirect, record, digest, links, fingerprints."""
 
 from __future__ import annotations
 
 import time
+from array import array
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import xxhash
 
@@ -21,12 +17,11 @@ from pycrawl.parse.charset import ASCII, Charset, is_binary, read
 from pycrawl.parse.html import ParsedPage, parse_html
 from pycrawl.parse.links import LinkPacker
 from pycrawl.politeness import retry_after_seconds
+from pycrawl.prints import packed
 from pycrawl.robots import directives
+from pycrawl.traits import LinkMemory, band_keys, sample, section, shape
 from pycrawl.url_filter import UrlFilter
 from pycrawl.urls import UrlRules, normalise, url_hash
-
-if TYPE_CHECKING:
-    from pycrawl.traps import LinkMemory
 
 _REDIRECTS = {301, 302, 303, 307, 308}
 _TOO_BUSY = {429, 503}
@@ -58,7 +53,7 @@ class AnswerReader:
         self._packer = LinkPacker(
             self._rules, url_filter, seed, config.limits.max_links_per_page, config.politeness.rel_nofollow
         )
-        self._link_memory: LinkMemory | None = None  # made for the first page that is looked at closely
+        self._link_memory = LinkMemory(seed)
         self._wants_prints = config.content.near_duplicates
         self._main_content = config.content.main_content if self._wants_prints else ""
         self._pages = 0
@@ -136,9 +131,9 @@ class AnswerReader:
             return result(job, response, Outcome.NOINDEX, links=links, filtered=filtered, traits=traits, **validators)
         clock = self._clock()
         begun = clock()
-        prints = packed_prints(text, self._seed)
+        prints, passages = packed(text, self._seed) if text else (b"", b"")
         printed = clock()
-        body = self._stored(response, content_type, charset, digest, prints)
+        body = self._stored(response, content_type, charset, digest, prints, passages)
         self.stage_seconds["prints"] += (printed - begun) * _SAMPLED
         self.stage_seconds["record"] += (clock() - printed) * _SAMPLED
         self._pages += 1
@@ -151,10 +146,8 @@ class AnswerReader:
         content_type = text_header(response, b"content-type")
         if response.aborted_by_type or not is_html(content_type, response.body):
             return result(job, response, Outcome.FETCHED)
-        from pycrawl.traps import sample
-
         page = parse_html(response.body, content_type, self._agent, with_text=True)
-        return result(job, response, Outcome.FETCHED, traits=Traits("", "", sample(page.text, job.url).tobytes()))
+        return result(job, response, Outcome.FETCHED, traits=Traits("", "", sample(page.text, job.url)))
 
     def _header_wishes(self, response: Response) -> frozenset[str]:
         """What the server asks of robots that keep and follow."""
@@ -178,23 +171,18 @@ class AnswerReader:
         self.stage_seconds["parse"] += (parsed - begun) * _SAMPLED
         packed_at = clock()
         self.stage_seconds["links"] += (packed_at - parsed) * _SAMPLED
-        is_first_look = self._link_memory is None  # which loads numpy and makes tables: not to be taken times _SAMPLED
         traits = self._traits(job, page, packed) if job.close_look else None
-        if not is_first_look:
-            self.stage_seconds["traits"] += (clock() - packed_at) * _SAMPLED
+        self.stage_seconds["traits"] += (clock() - packed_at) * _SAMPLED
         return packed, filtered, wishes, traits, page
 
     def _traits(self, job: FetchJob, page: ParsedPage, links: PackedLinks) -> Traits:
-        from pycrawl.traps import LinkMemory, band_keys, sample, section, shape
-
-        self._link_memory = self._link_memory or LinkMemory(self._seed)
         pairs = sample(page.text, job.url)
         closure, backs = self._link_memory.look(job.url, links)
         return Traits(
             shape=shape(job.url),
             section=section(job.url),
-            pairs=pairs.tobytes(),
-            bands=tuple(band_keys(pairs, job.host_id)),
+            pairs=pairs,
+            bands=tuple(band_keys(array("Q", pairs), job.host_id)),
             closure=closure,
             backs=backs,
         )
@@ -203,7 +191,7 @@ class AnswerReader:
         return time.thread_time if self._pages % _SAMPLED == 0 else _stopped_clock
 
     def _stored(
-        self, response: Response, content_type: str, charset: Charset, digest: bytes, prints: bytes
+        self, response: Response, content_type: str, charset: Charset, digest: bytes, prints: bytes, passages: bytes
     ) -> StoredBody:
         record, escapes = trecweb.encode(
             response.url,
@@ -225,6 +213,7 @@ class AnswerReader:
             escapes=escapes,
             truncated=response.truncated or response.damaged,
             prints=prints,
+            passages=passages,
         )
 
 
@@ -262,17 +251,6 @@ def result(job: FetchJob, response: Response, outcome: Outcome, detail: str = ""
 def plain_text_of(body: bytes, content_type: str) -> tuple[str, Charset]:
     """The text of what is not HTML; what is not served as text has none."""
     return read(body, content_type) if content_type.lower().startswith("text/") else ("", ASCII)
-
-
-def packed_prints(text: str, seed: int) -> bytes:
-    """The fingerprints of a text; of one without words there are none."""
-    if not text:
-        return b""
-    from pycrawl.fingerprint import of_text
-    from pycrawl.fingerprint.packed import pack
-
-    prints = of_text(text, seed)
-    return pack(prints) if prints.words else b""
 
 
 def is_html(content_type: str, body: bytes) -> bool:

@@ -1,5 +1,8 @@
 """Near-duplicates in a collection: those of one text (search), and all of them (discovery).
 
+A search also finds what shares passages with the text without resembling it as a whole, by an index of passages, and
+what has its words in another order, by simhash.
+
 Only reads, so it works beside a crawl. Discovery takes all documents through the rule by which the crawl joins them
 (`state/near_join.py`): at the crawl's own threshold it finds what the crawl has found.
 """
@@ -8,42 +11,91 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import chain
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pycrawl import trecweb
 from pycrawl.answer import is_html, plain_text_of
-from pycrawl.fingerprint import of_text, resemblances, shingles, tokens, unpack_sketch
+from pycrawl.fingerprint import distances, of_words, resemblances, shingles, split, tokens, unpack_sketch
 from pycrawl.fingerprint.packed import PACKED, Prints
-from pycrawl.fingerprint.simhash import distances
+from pycrawl.fingerprint.passages import MOST, selected
 from pycrawl.parse.html import parse_html
+from pycrawl.prints import ONE_IN
 from pycrawl.state import documents
-from pycrawl.state.band_index import U32
+from pycrawl.state.band_index import U32, U64
 from pycrawl.state.database import Database
 from pycrawl.state.documents import Document
 from pycrawl.state.near_join import MARGIN, NearJoiner
-from pycrawl.state.near_seen import all_prints, count_prints
+from pycrawl.state.near_seen import all_prints, count_prints, prints_of
+from pycrawl.state.passages import sharing
 from pycrawl.store.reader import RecordReader
 
 _MOST_READ = 200  # documents whose texts a search reads to say how alike they truly are
+_MOST_ASKED = 4_096  # fingerprints of passages that are looked up, the smallest: all of some 65,000 words
+_COMMON = 1_000  # documents: a passage in more of them is of a frame
+_LEAST_SHARED = 3  # fingerprints of passages
+_MOST_RANKED = 2_000  # documents that share the most of them
+_MOST_COMPARED = 50  # of these: those whose texts are read
+_FEW_BITS = 3  # by which simhashes of nearly the same words differ
+_MOST_REORDERED = 20
 
+F64 = NDArray[np.float64]
+I64 = NDArray[np.int64]
+U8 = NDArray[np.uint8]
 OnProgress = Callable[[int, int], None]  # documents done, of how many
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """A document that resembles the one asked for."""
+class Listed:
+    """A document of the collection, as a search lists it."""
 
     document_id: int
     url: str
     fetched_at: float
+    copy_of: int  # the document whose bytes it has; 0: it has its own
+
+
+@dataclass(frozen=True, slots=True)
+class Found(Listed):
+    """It resembles the text asked for."""
+
     estimate: float
     true: float | None  # Jaccard coefficient of the 4-word shingles; None: further down than texts were read
     simhash_distance: int  # bits, of 64
-    copy_of: int  # the document whose bytes it has; 0: it has its own
+
+
+@dataclass(frozen=True, slots=True)
+class Sharing(Listed):
+    """It shares passages with the text asked for."""
+
+    shared: int  # 4-word shingles that both have
+    of_asked: float  # as a share of those of the text asked for
+    of_it: float  # and of its own
+
+
+@dataclass(frozen=True, slots=True)
+class Reordered(Listed):
+    """It has nearly the same words, in another order."""
+
+    simhash_distance: int  # bits, of 64
+    words: float  # which share of all words of both texts both have
+
+
+_Listed = TypeVar("_Listed", bound=Listed)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a collection has in common with a text."""
+
+    near: list[Found] = field(default_factory=list)
+    sharing: list[Sharing] = field(default_factory=list)
+    unread: int = 0  # further documents that may share passages, whose texts were not read
+    reordered: list[Reordered] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,57 +142,130 @@ def stored_text(database: Database, reader: RecordReader, document: Document, ma
 
 def jaccard(one: str, other: str) -> float:
     """How many of all 4-word shingles two texts share; two texts without words are equal."""
-    ours, theirs = shingles(tokens(one)), shingles(tokens(other))
-    shared = len(np.intersect1d(ours, theirs, assume_unique=True))
+    return _jaccard(shingles(tokens(one)), shingles(tokens(other)))
+
+
+def _jaccard(ours: U64, theirs: U64) -> float:
+    shared = _count_shared(ours, theirs)
     return shared / (len(ours) + len(theirs) - shared) if len(ours) or len(theirs) else 1.0
+
+
+def _count_shared(ours: U64, theirs: U64) -> int:
+    return len(np.intersect1d(ours, theirs, assume_unique=True))
 
 
 # Search
 
 
+class Asked:
+    """The text asked for, split once."""
+
+    def __init__(self, text: str) -> None:
+        words = split(text)
+        self.words = words.hashes
+        self.prints = of_words(words)
+        self.shingles = shingles(words.hashes)
+
+
 class Searcher:
     """Looks one text up. Every sketch is compared, as this costs less than to build an index for one question."""
 
-    def __init__(self, database: Database, reader: RecordReader, threshold: float, main_content: str) -> None:
+    def __init__(
+        self, database: Database, reader: RecordReader, main_content: str, threshold: float, least_share: float
+    ) -> None:
+        """`threshold`: of resemblance; `least_share`: of one of two texts, that the other must contain."""
         self._database = database
         self._reader = reader
         self._least = threshold - MARGIN
+        self._least_share = least_share
         self._main_content = main_content
 
-    def find(self, text: str, apart_from: int = 0) -> list[Found]:
-        """All documents that resemble the text by the threshold or nearly so, the most alike first."""
-        asked = of_text(text)
-        if not asked.words:
-            return []
-        ids, estimates, bits = self._alike(unpack_sketch(asked.sketch), asked.simhash)
-        order = np.lexsort((ids, -estimates))
-        copies = self._copies(set(ids.tolist()))
-        found: list[Found] = []
-        for rank, place in enumerate(order.tolist()):
-            document_id = int(ids[place])
-            true = jaccard(text, self._text(document_id)) if rank < _MOST_READ else None
-            for one in (document_id, *copies[document_id]):
-                url, fetched_at = documents.url_and_time(self._database, one)
-                copy_of = document_id if one != document_id else 0
-                found.append(Found(one, url, fetched_at, float(estimates[place]), true, int(bits[place]), copy_of))
-        found.sort(key=lambda one: (-(one.true if one.true is not None else -1.0), one.document_id))
-        return [one for one in found if one.document_id != apart_from]
+    def find(self, text: str, apart_from: int = 0) -> Answer:
+        """What the collection has in common with a text. A document stands in one list, beside those with its bytes."""
+        asked = Asked(text)
+        if not len(asked.words):
+            return Answer()
+        ids, estimates, bits = self._scan(asked)
+        is_near = estimates >= self._least
+        near = self._near(asked, ids[is_near], estimates[is_near], bits[is_near])
+        listed = {apart_from, *ids[is_near].tolist()}
+        passages, unread = self._sharing(asked, listed)
+        listed.update(one.document_id for one in passages)
+        reordered = self._reordered(asked, ids[~is_near], bits[~is_near], listed)
+        copies = self._copies({one.document_id for one in (*near, *passages, *reordered)})
+        near = [one for one in self._with_copies(near, copies) if one.document_id != apart_from]
+        near.sort(key=lambda one: (-(one.true if one.true is not None else -1.0), one.document_id))
+        return Answer(near, self._with_copies(passages, copies), unread, self._with_copies(reordered, copies))
 
     def text(self, document: Document) -> str:
         return stored_text(self._database, self._reader, document, self._main_content)
 
-    def _text(self, document_id: int) -> str:
-        return self.text(documents.document(self._database, document_id))
+    def _words(self, document_id: int) -> U64:
+        return tokens(self.text(documents.document(self._database, document_id)))
 
-    def _alike(self, sketch: NDArray[np.uint16], simhash: int) -> tuple[U32, NDArray[np.float64], NDArray[np.uint8]]:
-        """Ids, estimates and distances of simhashes of all that are alike."""
+    def _scan(self, asked: Asked) -> tuple[U32, F64, U8]:
+        """Ids, estimates and distances of simhashes of all documents that are alike by one of the two."""
         parts = [(np.empty(0, np.uint32), np.empty(0), np.empty(0, np.uint8))]
+        sketch = unpack_sketch(asked.prints.sketch)
         for ids, prints in all_prints(self._database):
             estimates = resemblances(sketch, prints["sketch"])
-            alike = estimates >= self._least
-            parts.append((ids[alike], estimates[alike], distances(simhash, prints["simhash"][alike])))
+            bits = distances(asked.prints.simhash, prints["simhash"])
+            alike = (estimates >= self._least) | (bits <= _FEW_BITS)
+            parts.append((ids[alike], estimates[alike], bits[alike]))
         ids, estimates, bits = (np.concatenate(columns) for columns in zip(*parts, strict=True))
         return ids, estimates, bits
+
+    def _near(self, asked: Asked, ids: U32, estimates: F64, bits: U8) -> list[Found]:
+        found: list[Found] = []
+        for rank, place in enumerate(np.lexsort((ids, -estimates)).tolist()):
+            one = int(ids[place])
+            true = _jaccard(asked.shingles, shingles(self._words(one))) if rank < _MOST_READ else None
+            found.append(Found(*self._whose(one), float(estimates[place]), true, int(bits[place])))
+        return found
+
+    def _sharing(self, asked: Asked, listed: set[int]) -> tuple[list[Sharing], int]:
+        """Those that truly share enough, the most first; and how many more may, whose texts were not read."""
+        prints = selected(asked.words)[:_MOST_ASKED]
+        found = sharing(self._database, prints, _COMMON)
+        chosen = (found.counts >= min(_LEAST_SHARED, len(prints))) & ~np.isin(found.ids, list(listed))
+        ids, counts = found.ids[chosen], found.counts[chosen]
+        most = np.argsort(-counts, kind="stable")[:_MOST_RANKED]
+        promise = _promise(counts[most], prints_of(self._database, ids[most])["words"], len(asked.words))
+        ranked = ids[most][np.argsort(-promise, kind="stable")][:_MOST_COMPARED].tolist()
+        truly = [self._shared_with(asked, document_id) for document_id in ranked]
+        enough = [one for one in truly if max(one.of_asked, one.of_it) >= self._least_share]
+        enough.sort(key=lambda one: (-max(one.of_asked, one.of_it), -one.shared, one.document_id))
+        return enough, len(ids) - len(ranked)
+
+    def _shared_with(self, asked: Asked, document_id: int) -> Sharing:
+        theirs = shingles(self._words(document_id))
+        shared = _count_shared(asked.shingles, theirs)
+        return Sharing(*self._whose(document_id), shared, shared / len(asked.shingles), shared / max(1, len(theirs)))
+
+    def _reordered(self, asked: Asked, ids: U32, bits: U8, listed: set[int]) -> list[Reordered]:
+        """The nearest first."""
+        order = [place for place in np.lexsort((ids, bits)).tolist() if int(ids[place]) not in listed]
+        found: list[Reordered] = []
+        for place in order[:_MOST_REORDERED]:
+            one = int(ids[place])
+            common = _words_in_common(asked.words, self._words(one))
+            found.append(Reordered(*self._whose(one), int(bits[place]), common))
+        return found
+
+    def _whose(self, document_id: int) -> tuple[int, str, float, int]:
+        """The facts of `Listed`."""
+        return document_id, *documents.url_and_time(self._database, document_id), 0
+
+    def _with_copies(self, found: list[_Listed], copies: dict[int, list[int]]) -> list[_Listed]:
+        everything = []
+        for one in found:
+            everything.append(one)
+            for copy_id in copies[one.document_id]:
+                url, fetched_at = documents.url_and_time(self._database, copy_id)
+                everything.append(
+                    replace(one, document_id=copy_id, url=url, fetched_at=fetched_at, copy_of=one.document_id)
+                )
+        return everything
 
     def _copies(self, originals: set[int]) -> dict[int, list[int]]:
         copies = defaultdict(list)
@@ -148,6 +273,22 @@ class Searcher:
             if original_id in originals:
                 copies[original_id].append(document_id)
         return copies
+
+
+def _promise(counts: I64, words: U32, asked: int) -> F64:
+    """Which share of the shorter text is in the longer one, by the fingerprints that they share: of long texts, not all
+    are kept."""
+    kept = np.minimum(1.0, ONE_IN * np.minimum(MOST / words, _MOST_ASKED / asked))
+    promise: F64 = np.minimum(1.0, counts * ONE_IN / kept / np.minimum(words, asked))
+    return promise
+
+
+def _words_in_common(one: U64, other: U64) -> float:
+    """Which share of all words of two texts both have, in whatever order; each as often as it stands there."""
+    (ours, our_counts), (theirs, their_counts) = (np.unique(words, return_counts=True) for words in (one, other))
+    _, our_places, their_places = np.intersect1d(ours, theirs, assume_unique=True, return_indices=True)
+    shared = int(np.minimum(our_counts[our_places], their_counts[their_places]).sum())
+    return shared / max(1, len(one) + len(other) - shared)
 
 
 # Discovery

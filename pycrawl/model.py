@@ -205,6 +205,7 @@ class StoredBody(NamedTuple):
     escapes: bytes = b""  # how to restore the bytes that TREC Web cannot hold; empty if the body stands unchanged
     truncated: bool = False
     prints: bytes = b""  # fingerprints of its text, packed; empty if there are no words
+    passages: bytes = b""  # those of its windows of words that an index of passages keeps: little-endian uint64
 
 
 class Traits(NamedTuple):

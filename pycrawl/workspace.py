@@ -33,6 +33,7 @@ from pycrawl.state.hosts import Hosts
 from pycrawl.state.mirrors import Mirrors
 from pycrawl.state.near_join import Join
 from pycrawl.state.near_seen import NearSeen
+from pycrawl.state.passages import Passages
 from pycrawl.state.patterns import Patterns
 from pycrawl.state.url_seen import UrlSeen
 from pycrawl.store.compound import CompoundFile, CompoundWriter, PendingSync
@@ -99,6 +100,7 @@ class Workspace:
             self.seen = UrlSeen(self.database, self.seed)
             self.content_seen = ContentSeen(self.database)
             self.near_seen = NearSeen(self.database, config.content.near_duplicate_threshold)
+            self.passages = Passages(self.database)
             self.mirrors = Mirrors(self.database)
             self.patterns = Patterns(self.database, config)
             self.frontier = Frontier(
@@ -147,6 +149,8 @@ class Workspace:
             self.content_seen.add(body.digest, document.id)
             if body.prints:
                 self.near_seen.add(document.id, body.prints)
+            if body.passages:
+                self.passages.add(document.id, body.passages)
             self.group.counts["pages_stored"] += 1
             self.group.counts["bytes_stored"] += location.length
         self._next_document += 1
@@ -249,6 +253,7 @@ class Workspace:
         self._closed = (self.group, pending)
         self.group = Group()
         self.content_seen.close_group()
+        self.passages.close_group()
         return pending
 
     def finish_commit(self) -> None:
@@ -263,6 +268,7 @@ class Workspace:
             )
             self.content_seen.flush()
             self.near_seen.flush()
+            self.passages.flush()
             self._find_mirrors(group)
             self.patterns.flush()
             for queue, entry in group.finished:

@@ -5,26 +5,29 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 import xxhash
 
-from pycrawl import trecweb
-from pycrawl.answer import packed_prints
+from pycrawl import dups, trecweb
 from pycrawl.config import Config
 from pycrawl.directory import CrawlDirectory
-from pycrawl.dups import Discovery, Searcher, discover, jaccard, text_of
+from pycrawl.dups import Answer, Discovery, Listed, Searcher, discover, jaccard, text_of
 from pycrawl.model import StoredBody
+from pycrawl.prints import packed
 from pycrawl.state import meta
 from pycrawl.state.database import Database
 from pycrawl.state.documents import document
 from pycrawl.store.reader import RecordReader
 from pycrawl.workspace import Workspace
-from tests.near_texts import edited, make_text
+from tests.near_texts import edited, make_text, shingle_set
 
 THRESHOLD = 0.9
+SHARE = 0.1
 PLAIN = "text/plain; charset=utf-8"
 HTML = "text/html; charset=utf-8"
+_Listed = TypeVar("_Listed", bound=Listed)
 
 
 class Collection:
@@ -49,13 +52,15 @@ class Collection:
 
     def _stored(self, seed: int, url: str, body: bytes, content_type: str) -> StoredBody:
         record, escapes = trecweb.encode(url, "127.0.0.1", 0.0, content_type, b"HTTP/1.1 200 OK", [], body, "wt10g")
+        prints, passages = packed(text_of(body, content_type, "auto"), seed)
         return StoredBody(
             record=trecweb.pack(record),
             body_length=len(body),
             digest=xxhash.xxh3_128_digest(body, seed),
             content_type=content_type,
             escapes=escapes,
-            prints=packed_prints(text_of(body, content_type, "auto"), seed),
+            prints=prints,
+            passages=passages,
         )
 
     def discover(self, threshold: float = THRESHOLD) -> Discovery:
@@ -139,10 +144,10 @@ def test_an_empty_collection(tmp_path: Path) -> None:
 
 def test_search_lists_copies_and_true_resemblance(collection: Collection) -> None:
     with RecordReader(collection.directory.docs) as reader:
-        searcher = Searcher(collection.database, reader, THRESHOLD, "auto")
-        assert searcher.find("") == []
+        searcher = Searcher(collection.database, reader, "auto", THRESHOLD, SHARE)
+        assert searcher.find("") == Answer()
         text = searcher.text(document(collection.database, 1))
-        found = searcher.find(text, apart_from=1)
+        found = searcher.find(text, apart_from=1).near
         near = searcher.text(document(collection.database, 4))
     assert [(one.url.rpartition("/")[2], one.copy_of) for one in found] == [
         ("copy", 1),
@@ -154,6 +159,121 @@ def test_search_lists_copies_and_true_resemblance(collection: Collection) -> Non
     assert found[0].simhash_distance == 0
     assert found[2].true == found[3].true == jaccard(text, near)
     assert found[2].estimate == pytest.approx(jaccard(text, near), abs=0.06)
+
+
+# Passages
+
+
+class Library:
+    """A collection whose documents contain parts of each other in known amounts."""
+
+    def __init__(self, path: Path) -> None:
+        dice = random.Random(2)
+        self.release = make_text(dice, 200)
+        self.book = make_text(dice, 40_000)  # more than its selected fingerprints are kept of
+        words = self.release.split()
+        quotation = " ".join(words[20:140])
+        shuffled = words.copy()
+        dice.shuffle(shuffled)
+        frame = make_text(dice, 100)
+        self.pages = {
+            "release": plain(self.release),
+            "article": plain(f"{make_text(dice, 300)} {self.release} {make_text(dice, 300)}"),
+            "article-copy": plain(""),
+            "quotation": plain(f"{make_text(dice, 100)} {quotation} {make_text(dice, 100)}"),
+            "part": plain(" ".join(words[:150])),
+            "mention": plain(f"{make_text(dice, 2_000)} {' '.join(words[:18])}"),
+            "near": plain(edited(dice, self.release, 0.97)),
+            "shuffled": plain(" ".join(shuffled)),
+            "book": plain(self.book),
+            "alone": plain(make_text(dice, 300)),
+            **{f"framed-{number}": plain(f"{make_text(dice, 60)} {frame}") for number in range(30)},
+        }
+        self.pages["article-copy"] = self.pages["article"]
+        self.frame = frame
+        self.collection = Collection(path, self.pages, group=4)
+        self.database = self.collection.database
+
+    def ask(self, text: str, named: str = "", share: float = SHARE) -> Answer:
+        asked = list(self.pages).index(named) + 1 if named else 0
+        with RecordReader(self.collection.directory.docs) as reader:
+            return Searcher(self.database, reader, "auto", THRESHOLD, share).find(text, asked)
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
+    made = Library(tmp_path_factory.mktemp("passages") / "crawl")
+    yield made
+    made.database.close()
+
+
+def named(found: list[_Listed]) -> dict[str, _Listed]:
+    return {one.url.rpartition("/")[2]: one for one in found}
+
+
+def test_what_contains_the_text_or_is_contained_in_it(library: Library) -> None:
+    answer = library.ask(library.release, "release")
+    assert [one.url.rpartition("/")[2] for one in answer.near] == ["near"]
+    found = named(answer.sharing)
+    assert list(found) == ["article", "article-copy", "part", "quotation"], "the largest share first"
+    windows = shingle_set(library.release)
+    for name, one in found.items():
+        theirs = shingle_set(library.pages[name][0].decode())
+        assert one.shared == len(windows & theirs)
+        assert one.of_asked == pytest.approx(one.shared / len(windows))
+        assert one.of_it == pytest.approx(one.shared / len(theirs))
+    assert found["article"].of_asked == found["part"].of_it == 1.0
+    assert found["article-copy"].copy_of == found["article"].document_id
+    assert [one.url.rpartition("/")[2] for one in answer.reordered] == ["shuffled"]
+    assert (answer.reordered[0].simhash_distance, answer.reordered[0].words) == (0, 1.0)
+    assert answer.unread == 0
+
+
+def test_the_share_can_be_chosen(library: Library) -> None:
+    assert list(named(library.ask(library.release, share=0.9).sharing)) == ["article", "article-copy", "part"]
+    assert "near" in named(library.ask(library.release, share=0.9).near)
+
+
+def test_from_the_other_side(library: Library) -> None:
+    article = library.pages["article"][0].decode()
+    answer = library.ask(article, "article")
+    found = named(answer.sharing)
+    assert {"release", "near", "part", "quotation"} == set(found)
+    assert found["release"].of_it == 1.0
+    assert found["release"].of_asked == pytest.approx(0.25, abs=0.02)
+    assert [one.url.rpartition("/")[2] for one in answer.near] == ["article-copy"], "itself apart"
+
+
+def test_a_chapter_of_a_long_text(library: Library) -> None:
+    chapter = " ".join(library.book.split()[20_000:21_500])
+    (found,) = library.ask(chapter).sharing
+    assert found.url.endswith("/book")
+    assert found.of_asked == 1.0
+
+
+def test_a_short_text_is_found_too(library: Library) -> None:
+    words = library.release.split()
+    short = [" ".join(words[begin : begin + 40]) for begin in range(0, 160, 40)]
+    found = [set(named(library.ask(text).sharing)) for text in short]
+    assert sum("article" in names for names in found) >= 3
+
+
+def test_what_many_documents_have_is_passed_over(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = f"{make_text(random.Random(3), 60)} {library.frame}"
+    assert len(library.ask(text).sharing) == 30
+    monkeypatch.setattr(dups, "_COMMON", 29)
+    assert library.ask(text).sharing == []
+
+
+def test_only_so_many_texts_are_read(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dups, "_MOST_COMPARED", 2)
+    answer = library.ask(library.release, "release")
+    found = named(answer.sharing)
+    assert len(found) == 3, "two, and a copy of one"
+    assert "article" in found
+    assert answer.unread == 1
+    monkeypatch.setattr(dups, "_MOST_REORDERED", 0)
+    assert library.ask(library.release, "release").reordered == []
 
 
 def test_true_resemblance() -> None:

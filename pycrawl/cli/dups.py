@@ -17,7 +17,7 @@ from pycrawl.errors import PycrawlError, UsageError
 if TYPE_CHECKING:
     from pycrawl.config import Config
     from pycrawl.directory import CrawlDirectory
-    from pycrawl.dups import Cluster, Discovery, Found, OnProgress, Searcher
+    from pycrawl.dups import Answer, Cluster, Discovery, Listed, OnProgress, Searcher
     from pycrawl.state.database import Database
     from pycrawl.state.documents import Document
 
@@ -35,16 +35,36 @@ _MOST_MEMBERS = 10  # of one cluster, that people are shown
     type=click.FloatRange(0.5, 1.0),
     help="How much of their text documents must share; by default content.near_duplicate_threshold.",
 )
-def command(path: Path, as_json: bool, document: str | None, find_all: bool, threshold: float | None) -> None:
+@click.option(
+    "--share",
+    type=click.FloatRange(0.01, 1.0),
+    default=0.1,
+    show_default=True,
+    help="How much of one of two texts the other must contain, to be listed for its passages.",
+)
+def command(
+    path: Path, as_json: bool, document: str | None, find_all: bool, threshold: float | None, share: float
+) -> None:
     """Find near-duplicates: of one document, named by its URL, a file or standard input; or, with --all, of all.
 
-    Documents are compared by the words of their main content, four in a row at a time. For one document, the list shows
-    how alike the others are by the estimate that the crawl goes by, and truly. The estimate may be off by 0.04, so
-    whatever reaches the threshold by that is listed.
+    Documents are compared by the words of their main content, four in a row at a time. For one document there are three
+    lists; a document is in one of them.
+
+    Near-duplicates: how alike they are truly, and by the estimate that the crawl goes by. The estimate may be off by
+    0.04, so whatever reaches the threshold by that is listed.
+
+    Shares passages: documents that contain a part of the text, or that are contained in it, such as a quotation, or a
+    press release in a longer article. It says how many times four words in a row both have, and which share of the text
+    asked for and of the other this is. Passages of 100 words are found 19 times in 20, shorter ones less often; what
+    stands in more than 1,000 documents does not count.
+
+    Same words in another order: simhashes differ in at most 3 of 64 bits. It says in how many, and which share of all
+    their words both have; where that is small, they are alike by chance.
 
     \b
       pycrawl dups https://example.com/
       pycrawl dups draft.html --threshold 0.7
+      pycrawl dups release.txt --share 0.5
       pycrawl dups --all --json
     """
     if find_all == (document is not None):
@@ -58,7 +78,7 @@ def command(path: Path, as_json: bool, document: str | None, find_all: bool, thr
         if document is None:
             _discover(database, least, as_json)
         else:
-            _search(directory, config, database, document, least, as_json)
+            _search(directory, config, database, document, (least, share), as_json)
 
 
 def _must_have_fingerprints(database: Database) -> None:
@@ -76,28 +96,60 @@ def _must_have_fingerprints(database: Database) -> None:
 
 
 def _search(
-    directory: CrawlDirectory, config: Config, database: Database, named: str, threshold: float, as_json: bool
+    directory: CrawlDirectory,
+    config: Config,
+    database: Database,
+    named: str,
+    bounds: tuple[float, float],
+    as_json: bool,
 ) -> None:
     from pycrawl.dups import Searcher
     from pycrawl.store.reader import RecordReader
 
+    threshold, share = bounds
     with RecordReader(directory.docs) as reader:
-        searcher = Searcher(database, reader, threshold, config.content.main_content)
+        searcher = Searcher(database, reader, config.content.main_content, threshold, share)
         name, text, document_id = _asked(named, config, database, searcher)
-        found = searcher.find(text, document_id)
+        answer = searcher.find(text, document_id)
     if as_json:
-        click.echo(
-            json.dumps({"document": name, "threshold": threshold, "found": [_found(one) for one in found]}, indent=2)
-        )
-        return
-    if not found:
+        facts = {"document": name, "threshold": threshold, "share": share, **_answer(answer)}
+        click.echo(json.dumps(facts, indent=2))
+    else:
+        _show_answer(name, answer)
+
+
+def _show_answer(name: str, answer: Answer) -> None:
+    parts = [part for part in (_near_lines(answer), _sharing_lines(answer), _reordered_lines(answer)) if part]
+    if not parts:
         click.echo(f"{name}: nothing in the collection resembles it")
-        return
-    click.echo("  true  estimate")
-    for one in found:
-        true = f"{one.true:.3f}" if one.true is not None else "    …"
-        same = f"  (same bytes as document {one.copy_of})" if one.copy_of else ""
-        click.echo(f" {true}     {one.estimate:.3f}  {one.url}{same}")
+    for number, part in enumerate(parts):
+        click.echo("\n".join(part if number == 0 else ["", *part]))
+
+
+def _near_lines(answer: Answer) -> list[str]:
+    lines = [
+        f" {one.true:.3f}     {one.estimate:.3f}  {_place(one)}"
+        if one.true is not None
+        else f"     …     {one.estimate:.3f}  {_place(one)}"
+        for one in answer.near
+    ]
+    return ["  true  estimate", *lines] if lines else []
+
+
+def _sharing_lines(answer: Answer) -> list[str]:
+    lines = [f" {one.shared:>6,}     {one.of_asked:.3f}  {one.of_it:.3f}  {_place(one)}" for one in answer.sharing]
+    if answer.unread:
+        lines.append(f"  … and {plural(answer.unread, 'more document')} may, whose texts were not read")
+    return ["Shares passages:", " shared  of asked  of it", *lines] if lines else []
+
+
+def _reordered_lines(answer: Answer) -> list[str]:
+    lines = [f" {one.simhash_distance:>4}  {one.words:.3f}  {_place(one)}" for one in answer.reordered]
+    return ["Same words in another order:", " bits  words", *lines] if lines else []
+
+
+def _place(one: Listed) -> str:
+    return f"{one.url}  (same bytes as document {one.copy_of})" if one.copy_of else one.url
 
 
 def _asked(named: str, config: Config, database: Database, searcher: Searcher) -> tuple[str, str, int]:
@@ -128,14 +180,43 @@ def _stored(named: str, config: Config, database: Database) -> tuple[str, Docume
     return url, document
 
 
-def _found(one: Found) -> dict[str, Any]:
+def _answer(answer: Answer) -> dict[str, Any]:
+    return {
+        "found": [
+            {
+                **_listed(one),
+                "true": one.true,
+                "estimate": one.estimate,
+                "simhash_distance": one.simhash_distance,
+            }
+            for one in answer.near
+        ],
+        "shares_passages": [
+            {
+                **_listed(one),
+                "shared_shingles": one.shared,
+                "share_of_asked": one.of_asked,
+                "share_of_it": one.of_it,
+            }
+            for one in answer.sharing
+        ],
+        "may_share_passages": answer.unread,
+        "same_words": [
+            {
+                **_listed(one),
+                "simhash_distance": one.simhash_distance,
+                "words_in_common": one.words,
+            }
+            for one in answer.reordered
+        ],
+    }
+
+
+def _listed(one: Listed) -> dict[str, Any]:
     return {
         "url": one.url,
         "document": one.document_id,
         "fetched_at": one.fetched_at,
-        "true": one.true,
-        "estimate": one.estimate,
-        "simhash_distance": one.simhash_distance,
         "exact_copy_of": one.copy_of or None,
     }
 

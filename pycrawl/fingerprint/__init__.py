@@ -15,7 +15,6 @@ from pycrawl.fingerprint.simhash_index import SimhashIndex
 from pycrawl.fingerprint.sketch import (
     BANDS,
     ROWS,
-    SKETCH_SIZE,
     bands,
     resemblance,
     resemblances,
@@ -23,6 +22,7 @@ from pycrawl.fingerprint.sketch import (
     unpack_sketch,
 )
 from pycrawl.fingerprint.words import Words, split, text_digest, tokens
+from pycrawl.prints import SKETCH_SIZE
 
 __all__ = [
     "BANDS",

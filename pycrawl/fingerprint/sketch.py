@@ -21,11 +21,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pycrawl.fingerprint.mixing import spread
+from pycrawl.prints import SKETCH_SIZE
 
 _Hashes = NDArray[np.uint64]
 Sketch = NDArray[np.uint16]
 
-SKETCH_SIZE = 200
 BANDS = 16
 ROWS = 12
 

@@ -1,14 +1,13 @@
 """A page's main content: its text without menus, sidebars, link lists, comments, notices and what else frames it.
 
-Three methods, compared by `bench/content.py`:
+Two methods on the tree, compared by `bench/content.py`:
 
 - "dom" gives each block of text a worth, its words if it reads like prose and less than nothing if it reads like a list
   of links, leaves out boxes whose names tell of a frame, and takes the box whose blocks are worth most together;
-- "quick" does the same on the markup, without the tree (`quick.py`), a little less well; pages of mostly text take it a
-  quarter of the time, pages of mostly tags no less;
 - "slope" takes the flattest part of the document slope curve (`slope.py`).
 
-"auto" is "quick" where there are few tags, and "dom" where there are more, or where "quick" finds too little.
+"auto" is what the compiled module does: "dom" on the markup, without a tree, at a twentieth of the cost
+(`native/scan.c`, `native/content.c`); where it was not built, "auto" is "dom".
 """
 
 from __future__ import annotations
@@ -16,27 +15,18 @@ from __future__ import annotations
 from typing import Any
 
 from pycrawl.parse.frames import FLOOR, LONGEST_NAME, MANY_LINKS, SHARES, is_kept, suspicion, worth_of
-from pycrawl.parse.quick import quick_content
 from pycrawl.parse.slope import flattest, low_slopes
 from pycrawl.parse.text import Block, Outline, outline, word_count
 
-FEW_TAGS = 500  # up to here reading the markup takes less time, by measurement
 FEWEST_WORDS = 25  # with less, the content found is not what the page is there for
 _BEGINNING = 1_000  # characters, in which that many words are found if there are
 
 
-def page_text(tree: Any, method: str = "auto", markup: str = "") -> str:
-    """The main content of an `HTMLTree`, made of this markup; all its text if that is too short, or the method "off".
-
-    Without the markup, "auto" is "dom".
-    """
-    is_quick = method == "quick" or (method == "auto" and markup.count("<") <= FEW_TAGS)
-    if is_quick and _is_enough(text := quick_content(markup)):
-        return text
+def page_text(tree: Any, method: str = "dom") -> str:
+    """The main content of an `HTMLTree`; all its text if that is too short."""
     page = outline(tree)
-    if method not in ("quick", "off") and _is_enough(text := _content(page, method)):
-        return text
-    return page.text()
+    text = _content(page, method)
+    return text if _is_enough(text) else page.text()
 
 
 def main_content(tree: Any, method: str = "dom") -> str:

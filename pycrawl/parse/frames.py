@@ -23,14 +23,14 @@ LONGEST_NAME = 100  # characters that are read of class, and of id
 _SURE_TAGS = frozenset("nav footer aside menu dialog figure figcaption".split())
 _MAYBE_TAGS = frozenset(("header", "form", "address"))
 _CONTENT_TAGS = frozenset(("article", "main", "body"))
-_SURE_WORDS = frozenset(
+SURE_WORDS = frozenset(
     "nav navbar navigation menu submenu breadcrumb breadcrumbs footer sidebar aside ad ads cookie cookies consent gdpr "
     "popup modal overlay lightbox comment comments commentlist respond replies popular trending share sharing sharebar "
     "social sociable newsletter signup login register widget widgets pagination pager toolbar hidden screenreader sr "
     "visuallyhidden noprint masthead copyright disclaimer taboola outbrain linklist teaser teasers".split()
 )
-_SURE_STARTS = ("advert", "sponsor", "promo", "disqus", "related", "recommend", "recirc", "subscri")
-_MAYBE_WORDS = frozenset(
+SURE_STARTS = ("advert", "sponsor", "promo", "disqus", "related", "recommend", "recirc", "subscri")
+MAYBE_WORDS = frozenset(
     "side foot banner reply more most also follow tag tags tagcloud paging skip caption credit credits byline author "
     "bio meta metadata timestamp dateline legal carousel slideshow gallery link links rating ratings poll prev "
     "previous next tooltip topic topics search header button btn cta tool tools utility category categories rail right "
@@ -73,6 +73,6 @@ def suspicion(tag: str, class_name: str, identifier: str) -> int:
     if tag in _CONTENT_TAGS:
         return 0
     words = [word.lower() for word in _NAME_WORD.findall(f"{class_name} {identifier}")]
-    if tag in _SURE_TAGS or not _SURE_WORDS.isdisjoint(words) or any(word.startswith(_SURE_STARTS) for word in words):
+    if tag in _SURE_TAGS or not SURE_WORDS.isdisjoint(words) or any(word.startswith(SURE_STARTS) for word in words):
         return 2
-    return 1 if tag in _MAYBE_TAGS or not _MAYBE_WORDS.isdisjoint(words) else 0
+    return 1 if tag in _MAYBE_TAGS or not MAYBE_WORDS.isdisjoint(words) else 0

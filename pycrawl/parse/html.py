@@ -1,44 +1,28 @@
-"""HTML into what the crawl needs of it: links as they stand, and what the page says about being followed."""
+"""HTML into what the crawl needs of it: links as they stand, what the page says about being followed, text.
+
+The compiled module reads it in one pass, or, where there is none, or another method is asked for, a tree is made of it
+(`tree.py`).
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
-from html import unescape
-from typing import Any
+from dataclasses import dataclass, field
+from html.entities import html5
 
-from resiliparse.parse.html import HTMLTree
-
-from pycrawl.parse.bounds import bounded
+from pycrawl.compiled import native
 from pycrawl.parse.charset import ASCII, Charset, read
-from pycrawl.parse.content import page_text
+from pycrawl.parse.frames import MAYBE_WORDS, SURE_STARTS, SURE_WORDS
 
 _SPACE = " \t\n\f\r"  # of HTML; str.strip() takes more
 _LINE_BREAKS = {ord(character): None for character in "\t\n\r"}
-_SELECTOR = "a,area,iframe,frame,link,meta,base"
-_ANCHORS = ("a", "area")
 _FOLLOWED_RELS = frozenset(("next", "canonical", "alternate"))
+_COMPILED_METHODS = ("auto", "off", "")
 _REFRESH = re.compile(r"""[\s\d.]*[;,\s]\s*(?:url\s*=\s*)?(["']?)(.+)""", re.IGNORECASE | re.DOTALL)
-_MOST_MARKUP = 200_000  # characters that a text is taken from
-# Scripts and styles with what is in them, comments, tags. No part goes back, so that hostile markup costs no more.
-_MARKUP = re.compile(
-    r"<(?:(script|style)\b[^<]*+(?:<(?!/\1)[^<]*+)*+|!--[^-]*+(?:-(?!->)[^-]*+)*+|[/!?a-z][^>]*+>?)", re.IGNORECASE
-)
-
-KEPT_MEMORY = 16 << 20  # bytes; glibc takes no more than 32 MiB into account
-
-
-def _keep_freed_memory() -> None:
-    """Lets glibc keep what one page's tree used for the next one's, instead of giving it back to the system.
-
-    The pages of memory would be faulted in again for each tree: 50 faults and half the time of parsing. Freeing one
-    large block raises the limit (mallopt(3), M_MMAP_THRESHOLD: "dynamic"); elsewhere this does nothing.
-    """
-    bytes(KEPT_MEMORY)
-
-
-_keep_freed_memory()
+if native is not None:
+    native.set_entities(html5)
+    native.set_frame_words(sorted(SURE_WORDS), sorted(SURE_STARTS), sorted(MAYBE_WORDS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +33,12 @@ class ParsedPage:
     nofollow_hrefs: list[str]  # of anchors with rel=nofollow
     base_href: str
     robots: frozenset[str]  # the words of <meta name=robots>: "noindex", "nofollow" …
-    text: str = ""  # all of it, scripts and styles apart; only where it was asked for
+    text: str = ""  # title and all that is shown; only where it was asked for
     charset: Charset = ASCII
     content: str = ""  # the main content, or all of the text if the method is "off"; likewise
+    title: str = ""
+    language: str = ""  # as declared: "en", "pt-BR"
+    anchors: dict[str, str] = field(default_factory=dict)  # the text of the last link to each href, where asked for
 
 
 class _Reader:
@@ -63,44 +50,47 @@ class _Reader:
         self.nofollow_hrefs: dict[str, None] = {}
         self.base_href = ""
         self.robots: set[str] = set()
+        self.language = ""
 
-    def read(self, tree: HTMLTree) -> None:
-        hrefs = self.hrefs
-        for node in tree.document.query_selector_all(_SELECTOR):
-            tag = node.tag
-            if tag not in _ANCHORS:
-                _READ[tag](self, node)
-            elif href := node.getattr("href"):
-                rel = node.getattr("rel")
-                if rel is None or "nofollow" not in rel.lower().split():
-                    hrefs[href] = None
-                else:
-                    self.nofollow_hrefs[href] = None
+    def element(self, tag: str, attributes: dict[str, str]) -> None:
+        _READ[tag](self, attributes)
 
-    def frame(self, node: Any) -> None:
-        if src := node.getattr("src"):
+    def anchor(self, attributes: dict[str, str]) -> None:
+        if href := attributes.get("href"):
+            is_nofollow = "nofollow" in attributes.get("rel", "").lower().split()
+            (self.nofollow_hrefs if is_nofollow else self.hrefs)[href] = None
+
+    def frame(self, attributes: dict[str, str]) -> None:
+        if src := attributes.get("src"):
             self.hrefs[src] = None
 
-    def link(self, node: Any) -> None:
-        rels = (node.getattr("rel") or "").lower().split()
+    def link(self, attributes: dict[str, str]) -> None:
+        rels = attributes.get("rel", "").lower().split()
         # "alternate stylesheet" is a stylesheet.
-        if not _FOLLOWED_RELS.isdisjoint(rels) and "stylesheet" not in rels and (href := node.getattr("href")):
+        if not _FOLLOWED_RELS.isdisjoint(rels) and "stylesheet" not in rels and (href := attributes.get("href")):
             self.hrefs[href] = None
 
-    def base(self, node: Any) -> None:
-        self.base_href = self.base_href or _clean(node.getattr("href") or "")
+    def base(self, attributes: dict[str, str]) -> None:
+        self.base_href = self.base_href or _clean(attributes.get("href", ""))
 
-    def meta(self, node: Any) -> None:
-        content = node.getattr("content") or ""
-        if (node.getattr("name") or "").strip().lower() in self._addressed:
+    def html(self, attributes: dict[str, str]) -> None:
+        self.language = self.language or attributes.get("lang", "")
+
+    def meta(self, attributes: dict[str, str]) -> None:
+        content = attributes.get("content", "")
+        if attributes.get("name", "").strip().lower() in self._addressed:
             self.robots.update(content.lower().replace(",", " ").split())
-        if (node.getattr("http-equiv") or "").strip().lower() == "refresh" and (match := _REFRESH.match(content)):
+        is_refresh = attributes.get("http-equiv", "").strip().lower() == "refresh"
+        if is_refresh and (match := _REFRESH.match(content)):
             quote, target = match[1], match[2]
             if href := target.partition(quote)[0] if quote else target:
                 self.hrefs[href] = None
 
 
-_READ: dict[str, Callable[[_Reader, Any], None]] = {
+_READ: dict[str, Callable[[_Reader, dict[str, str]], None]] = {
+    "html": _Reader.html,
+    "a": _Reader.anchor,
+    "area": _Reader.anchor,
     "iframe": _Reader.frame,
     "frame": _Reader.frame,
     "link": _Reader.link,
@@ -110,34 +100,48 @@ _READ: dict[str, Callable[[_Reader, Any], None]] = {
 
 
 def parse_html(
-    body: bytes, content_type: str, agent: str = "robots", with_text: bool = False, main_content: str = ""
+    body: bytes,
+    content_type: str,
+    agent: str = "robots",
+    with_text: bool = False,
+    main_content: str = "",
+    with_anchors: bool = False,
 ) -> ParsedPage:
-    """Any bytes give a page; in hostile markup, the part that is affordable (`bounds.py`).
+    """Any bytes give a page; in hostile markup, the part that is affordable.
 
     `agent` is the robot's name: what a page says to it counts like what it says to all robots. `main_content` names
     the method by which that is found (`content.py`), if it is wanted.
     """
-    text, charset = read(body, content_type)
-    markup = bounded(text)
-    tree = HTMLTree.parse(markup)
+    markup, charset = read(body, content_type)
     reader = _Reader(agent)
-    reader.read(tree)
-    text = plain_text(markup) if with_text or main_content == "off" else ""
+    anchors: dict[str, str] = {}
+    if native is not None and main_content in _COMPILED_METHODS:
+        title, text, content = native.scan(
+            markup,
+            reader.hrefs,
+            reader.element,
+            with_text or main_content == "off",
+            main_content == "auto",
+            anchors if with_anchors else None,
+        )
+    else:
+        from pycrawl.parse.tree import read_tree
+
+        title, text, content = read_tree(
+            markup, reader.element, with_text, main_content, anchors if with_anchors else None
+        )
     return ParsedPage(
         hrefs=_clean_all(reader.hrefs),
         nofollow_hrefs=_clean_all(reader.nofollow_hrefs),
         base_href=reader.base_href,
         robots=frozenset(reader.robots),
-        text=text if with_text else "",
+        text=f"{title}\n{text}" if with_text else "",
         charset=charset,
-        content=text if main_content == "off" else page_text(tree, main_content, markup) if main_content else "",
+        content=content if main_content else "",
+        title=title,
+        language=reader.language,
+        anchors=anchors,
     )
-
-
-def plain_text(markup: str) -> str:
-    """What stands between the tags, for fingerprints: ten times as fast as to ask the tree for it in reading order."""
-    text = _MARKUP.sub(" ", markup[:_MOST_MARKUP])
-    return unescape(text) if "&" in text else text
 
 
 def _clean_all(hrefs: dict[str, None]) -> list[str]:

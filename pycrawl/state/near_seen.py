@@ -71,7 +71,7 @@ class NearSeen:
             self._saved_to = self._indexed_to
 
     def _read(self, ids: U32) -> Prints:
-        return unpack(_prints_of(self._database, ids.tolist()))
+        return prints_of(self._database, ids)
 
     def _load(self) -> None:
         self._is_loaded = True
@@ -129,6 +129,11 @@ def all_prints(database: Database, at_once: int = _ROWS_AT_ONCE) -> Iterator[tup
     rows = database.query("SELECT document_id, prints FROM page_prints ORDER BY document_id")
     while portion := rows.fetchmany(at_once):
         yield _columns(portion)
+
+
+def prints_of(database: Database, ids: U32) -> Prints:
+    """The fingerprints of documents with words, in the order asked for."""
+    return unpack(_prints_of(database, ids.tolist()))
 
 
 def count_prints(database: Database) -> int:

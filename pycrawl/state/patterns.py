@@ -21,9 +21,9 @@ from pycrawl.model import Closure, PackedLinks, Search, Traits
 from pycrawl.state.database import Database
 from pycrawl.state.hosts import Host
 from pycrawl.state.page_memory import Copies, Vocabulary
+from pycrawl.traits import ALL, directory, section, shape, some_links
 from pycrawl.trap_yield import UNREMARKABLE, Pattern
 from pycrawl.traps import (
-    ALL,
     DULL_PAGES,
     FLOOR,
     LEAST_PAGES,
@@ -32,12 +32,8 @@ from pycrawl.traps import (
     NEITHER,
     Hashes,
     are_alike,
-    directory,
     is_copy,
     is_made_anew,
-    section,
-    shape,
-    some_links,
 )
 from pycrawl.url_filter import HostList
 from pycrawl.urls import host_key, origin

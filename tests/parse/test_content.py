@@ -89,7 +89,6 @@ def test_methods_of_page_text() -> None:
     page = parse(f"<nav><ul>{LINKS}</ul></nav><div>{ARTICLE}</div>")
     assert page_text(page) == page_text(page, "auto") == page_text(page, "dom") == EXPECTED
     assert page_text(page, "slope").endswith(EXPECTED)
-    assert page_text(page, "off").startswith("Another story of the day, number 0\n")
 
 
 def test_scripts_without_spaces() -> None:

@@ -46,6 +46,7 @@ def test_what_else_is_read() -> None:
         nofollow_hrefs=["/n"],
         base_href="/base/",
         robots=frozenset(),
+        title="<a href=/t>",
     )
 
 

@@ -13,20 +13,14 @@ import pytest
 
 from pycrawl import config
 from pycrawl.model import NO_LINKS, Closure, PackedLinks, Search, Traits
-from pycrawl.parse.html import plain_text
+from pycrawl.parse.tree import plain_text
 from pycrawl.simweb import PageKind, SimWebSettings
 from pycrawl.simweb.web import SimWeb
 from pycrawl.state.database import Database
 from pycrawl.state.hosts import Host
 from pycrawl.state.patterns import Patterns, kinds_of, worst_patterns
-from pycrawl.traps import (
-    ALL,
-    LEAST_PAGES,
-    band_keys,
-    sample,
-    section,
-    shape,
-)
+from pycrawl.traits import ALL, band_keys, sample, section, shape
+from pycrawl.traps import LEAST_PAGES
 from tests.e2e import trapweb
 from tests.e2e.trapweb import prose
 from tests.test_traps import Links
@@ -52,7 +46,7 @@ class Site:
         for number in range(self._good_pages):
             url = f"http://good.example/{number}"
             pairs = sample(prose(f"good {number}", 60), url)
-            traits = Traits("/0", "/…", pairs.tobytes(), tuple(band_keys(pairs, 2)))
+            traits = Traits("/0", "/…", pairs, tuple(band_keys(pairs, 2)))
             self.patterns.take_in_page(Host(2, "good.example"), url, 1, traits, NO_LINKS)
 
     def url(self, path: str) -> str:
@@ -71,7 +65,7 @@ class Site:
         url = self.url(path)
         pairs = sample(text, url)
         bands = tuple(band_keys(pairs, self.host.id))
-        traits = Traits(shape(url), section(url), pairs.tobytes(), bands, closure, backs)
+        traits = Traits(shape(url), section(url), pairs, bands, closure, backs)
         texts = [self.url(target) for target in targets]
         links = PackedLinks(bytes(8 * len(texts)), "\n".join(texts).encode(), len(texts))
         self.host.pages += 1
@@ -218,7 +212,7 @@ def test_the_way_down_is_tried_when_a_host_may_be_a_maze(state: Database) -> Non
         targets = [site.url(f"/maze/{number}-{place}") for place in range(10)]
         links = PackedLinks(bytes(80), "\n".join(targets).encode(), 10)
         pairs = sample(prose(number, 80), url)
-        traits = Traits(shape(url), section(url), pairs.tobytes(), tuple(band_keys(pairs, 1)), Closure.SECTION)
+        traits = Traits(shape(url), section(url), pairs, tuple(band_keys(pairs, 1)), Closure.SECTION)
         searches.append(site.patterns.take_in_page(site.host, url, 1, traits, links))
     assert searches == sorted(searches)
     assert set(searches) == set(Search)
@@ -327,10 +321,10 @@ def test_pages_like_the_answer_to_a_probe_are_soft_404s(state: Database) -> None
         site.page(f"/{number}", prose(number, 80))
     probe = site.patterns.probe(site.host, site.url("/0"))
     name = probe.rpartition("/")[2]
-    site.patterns.take_in_probe(site.host, probe, sample(missing.format(name), probe).tobytes())
+    site.patterns.take_in_probe(site.host, probe, sample(missing.format(name), probe))
     site.restart()
     for path, text, expected in (("/shoes", missing.format("shoes"), True), ("/hats", prose("hats", 60), False)):
-        traits = Traits("", "", sample(text, site.url(path)).tobytes())
+        traits = Traits("", "", sample(text, site.url(path)))
         assert site.patterns.is_soft_404(site.host, site.url(path), traits) is expected
 
 
@@ -339,9 +333,9 @@ def test_a_probe_that_is_answered_like_all_pages_says_nothing(state: Database) -
     for number in range(5):
         site.page(f"/{number}", f"Page {number} of my small web", f"/{number + 1}")
     probe = site.patterns.probe(site.host, site.url("/0"))
-    site.patterns.take_in_probe(site.host, probe, sample("Page 0 of my small web", probe).tobytes())
+    site.patterns.take_in_probe(site.host, probe, sample("Page 0 of my small web", probe))
     for _ in range(2):
-        traits = Traits("", "", sample("Page 7 of my small web", site.url("/7")).tobytes())
+        traits = Traits("", "", sample("Page 7 of my small web", site.url("/7")))
         assert not site.patterns.is_soft_404(site.host, site.url("/7"), traits)
         site.restart()
 

@@ -1,0 +1,21 @@
+/* The module's table of contents; _native.pyi says what each function takes and gives. */
+
+#include "native.h"
+
+static PyMethodDef functions[] = {
+    {"words", native_words, METH_VARARGS, "The hashes of a text's words, and which of them begin with a digit."},
+    {"prints", native_prints, METH_VARARGS, "Sketch, simhash and selected windows of hashed words."},
+    {"pairs", native_pairs, METH_VARARGS, "The smallest pairs of hashed words."},
+    {"scan", native_scan, METH_VARARGS, "Links, title, text and main content of markup."},
+    {"set_entities", native_set_entities, METH_O, "Named characters, as html.entities.html5 has them."},
+    {"set_frame_words", native_set_frame_words, METH_VARARGS, "Words in names that tell of a page's frame."},
+    {NULL, NULL, 0, NULL},
+};
+
+static struct PyModuleDef module = {
+    PyModuleDef_HEAD_INIT, .m_name = "pycrawl._native", .m_doc = "The hot path, compiled.", .m_size = -1, .m_methods = functions,
+};
+
+PyMODINIT_FUNC PyInit__native(void) {
+    return PyModule_Create(&module);
+}

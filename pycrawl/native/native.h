@@ -1,0 +1,61 @@
+/* What the parts of the compiled module share. Everything here works on buffers with known ends, in time and memory in
+   proportion to what it is given: what comes in is whatever a server sent. */
+
+#ifndef PYCRAWL_NATIVE_H
+#define PYCRAWL_NATIVE_H
+
+#define PY_SSIZE_T_CLEAN
+#define Py_LIMITED_API 0x030B0000
+#include <Python.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef uint8_t byte;
+
+/* words.c */
+PyObject *native_words(PyObject *self, PyObject *args);
+PyObject *native_prints(PyObject *self, PyObject *args);
+PyObject *native_pairs(PyObject *self, PyObject *args);
+
+/* scan.c */
+PyObject *native_scan(PyObject *self, PyObject *args);
+PyObject *native_set_entities(PyObject *self, PyObject *entities);
+
+/* content.c: what a page's blocks of text are worth, and which of them are its main content. */
+
+typedef struct {
+    size_t begin, end;  /* in the page's text */
+    size_t characters;
+    size_t link_characters;
+    size_t words;
+    uint32_t box;
+} Block;
+
+typedef struct {
+    uint32_t parent;  /* stands before it; that of box 0 is 0 */
+    uint8_t tag;
+    uint8_t suspicion;  /* how much its names tell that it frames the page: 0, 1, 2 */
+    bool unseen;  /* nothing in it is shown */
+    bool framed;
+    double worth;
+} Box;
+
+enum Tag {
+    TAG_OTHER, TAG_A, TAG_BR, TAG_BODY, TAG_HTML, TAG_HEAD, TAG_ARTICLE, TAG_MAIN, TAG_NAV, TAG_FOOTER, TAG_ASIDE, TAG_MENU,
+    TAG_DIALOG, TAG_FIGURE, TAG_FIGCAPTION, TAG_HEADER, TAG_FORM, TAG_ADDRESS, TAG_P, TAG_DIV, TAG_LI, TAG_UL, TAG_OL, TAG_DL,
+    TAG_DD, TAG_DT, TAG_PRE, TAG_BLOCKQUOTE, TAG_TABLE, TAG_CAPTION, TAG_ROWS, TAG_TR, TAG_TD, TAG_TH, TAG_H1, TAG_H2, TAG_H3,
+    TAG_H4, TAG_H5, TAG_H6, TAG_SECTION, TAG_CENTER, TAG_DETAILS, TAG_SUMMARY, TAG_FIELDSET, TAG_HR, TAG_INLINE, TAG_VOID,
+    TAG_SCRIPT, TAG_STYLE, TAG_TITLE, TAG_TEXTAREA, TAG_IFRAME, TAG_RAW, TAG_PLAINTEXT, TAG_UNSEEN, TAG_FOREIGN, TAG_AREA,
+    TAG_FRAME, TAG_LINK, TAG_META, TAG_BASE
+};
+
+PyObject *native_set_frame_words(PyObject *self, PyObject *args);
+int suspicion_of(uint8_t tag, const char *class_name, size_t class_length, const char *id, size_t id_length);
+/* Marks the blocks of the main content; returns how many there are. `kept` has a place for each block. */
+size_t choose_content(Box *boxes, size_t box_count, const Block *blocks, size_t block_count, bool *kept, double *worths);
+
+#endif

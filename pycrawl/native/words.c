@@ -1,0 +1,453 @@
+/* A text as the hashes of its words, and what follows from those: sketch, simhash, passages. The same, bit by bit, as
+   fingerprint/words.py, sketch.py and simhash.py make with numpy; those say what everything means. */
+
+#include "native.h"
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+#define COLUMN 8 /* bytes */
+#define MOST_COLUMNS 4
+#define SIMHASH_BITS 64
+#define COUNTER_MOST 255 /* what a counter of one byte holds */
+#define MOST_SKETCH 1024
+
+static const uint64_t FIRST = 0xBF58476D1CE4E5B9u, NEXT = 0x9E3779B185EBCA87u, LAST = 0x94D049BB133111EBu;
+static const uint64_t STEP = 0xD6E8FEB86659FD93u;
+static const uint64_t ASCII_CASE = 0x2020202020202020u;
+
+/* The `length` bytes from `from`, at most eight, the first one lowest. */
+static inline uint64_t column(const byte *from, size_t length, const byte *end) {
+    uint64_t value = 0;
+    if (end - from >= COLUMN) {
+        memcpy(&value, from, COLUMN);
+        if (length < COLUMN) {
+            value &= ((uint64_t)1 << 8 * length) - 1;
+        }
+    } else {
+        for (size_t place = 0; place < length && place < COLUMN; place++) {
+            value |= (uint64_t)from[place] << 8 * place;
+        }
+    }
+    return value;
+}
+
+static uint64_t tail_hash(const byte *from, size_t length, const byte *end, uint64_t fold) {
+    uint64_t hash = 0;
+    for (size_t read = 0; read < length; read += COLUMN) {
+        size_t rest = length - read;
+        uint64_t mask = rest < COLUMN ? ((uint64_t)1 << 8 * rest) - 1 : ~(uint64_t)0;
+        hash = (hash ^ ((column(from + read, rest, end) | fold) & mask)) * LAST;
+        hash ^= hash >> 29;
+    }
+    return hash;
+}
+
+/* `fold` is what is set in each byte of a text that is not folded yet. */
+static inline uint64_t word_hash(const byte *word, size_t length, const byte *end, uint64_t fold) {
+    uint64_t mask = length < COLUMN ? ((uint64_t)1 << 8 * length) - 1 : ~(uint64_t)0;
+    uint64_t hash = ((column(word, length, end) | fold) & mask) * FIRST;
+    hash ^= hash >> 32;
+    if (length > COLUMN) {
+        uint64_t step = NEXT;
+        hash += (column(word + length - COLUMN, COLUMN, end) | fold) * step + length;
+        if (length > 2 * COLUMN) {
+            for (size_t read = COLUMN; read < length && read < COLUMN * MOST_COLUMNS; read += COLUMN) {
+                size_t rest = length - read;
+                mask = rest < COLUMN ? ((uint64_t)1 << 8 * rest) - 1 : ~(uint64_t)0;
+                step *= NEXT;
+                hash += ((column(word + read, rest, end) | fold) & mask) * step;
+            }
+            if (length > COLUMN * MOST_COLUMNS) {
+                step = NEXT * NEXT * NEXT * NEXT * NEXT;
+                hash += tail_hash(word + COLUMN * MOST_COLUMNS, length - COLUMN * MOST_COLUMNS, end, fold) * step;
+            }
+        }
+    }
+    hash *= LAST;
+    return hash ^ (hash >> 29);
+}
+
+#define AT_ONCE 64 /* bytes */
+
+/* Bit i: whether byte i belongs to a word. */
+static inline uint64_t in_words(const byte *from, bool is_folded) {
+    uint64_t bits = 0;
+#ifdef __SSE2__
+    for (int part = 0; part < AT_ONCE; part += 16) {
+        __m128i bytes = _mm_loadu_si128((const __m128i *)(from + part)), found;
+        if (is_folded) {
+            found = _mm_cmpeq_epi8(bytes, _mm_setzero_si128());
+            bits |= (uint64_t)(uint16_t)~_mm_movemask_epi8(found) << part;
+            continue;
+        }
+        /* Shifted so that the letters, or the digits, are the lowest of all signed numbers. */
+        __m128i letters = _mm_add_epi8(_mm_or_si128(bytes, _mm_set1_epi8(0x20)), _mm_set1_epi8((char)(0x80 - 'a')));
+        __m128i digits = _mm_add_epi8(bytes, _mm_set1_epi8((char)(0x80 - '0')));
+        found = _mm_or_si128(_mm_cmplt_epi8(letters, _mm_set1_epi8((char)(0x80 + 26))),
+                             _mm_cmplt_epi8(digits, _mm_set1_epi8((char)(0x80 + 10))));
+        bits |= (uint64_t)(uint16_t)_mm_movemask_epi8(found) << part;
+    }
+#else
+    for (int place = 0; place < AT_ONCE; place++) {
+        byte code = from[place];
+        bool in_word = is_folded ? code != 0 : (byte)((code | 0x20) - 'a') < 26 || (byte)(code - '0') < 10;
+        bits |= (uint64_t)in_word << place;
+    }
+#endif
+    return bits;
+}
+
+/* The words between `from` and `end`, into the two arrays; how many. */
+static size_t split(const byte *from, const byte *end, bool is_folded, uint64_t *hashes, byte *numerals) {
+    const uint64_t fold = is_folded ? 0 : ASCII_CASE;
+    const byte *word = NULL; /* the one that goes on */
+    size_t count = 0;
+    for (const byte *at = from; at < end; at += AT_ONCE) {
+        byte last[AT_ONCE] = {0};
+        const byte *part = at;
+        if (end - at < AT_ONCE) {
+            memcpy(last, at, (size_t)(end - at));
+            part = last;
+        }
+        uint64_t bits = in_words(part, is_folded);
+        uint64_t changes = bits ^ (bits << 1 | (word != NULL));
+        for (; changes; changes &= changes - 1) {
+            const byte *place = at + __builtin_ctzll(changes);
+            if (word == NULL) {
+                word = place;
+            } else {
+                hashes[count] = word_hash(word, (size_t)(place - word), end, fold);
+                numerals[count++] = (byte)(*word - '0') < 10;
+                word = NULL;
+            }
+        }
+    }
+    if (word != NULL) {
+        hashes[count] = word_hash(word, (size_t)(end - word), end, fold);
+        numerals[count++] = (byte)(*word - '0') < 10;
+    }
+    return count;
+}
+
+/* One character of UTF-8, which is known to be well-formed: its code; `*from` goes behind it. */
+static inline uint32_t decode(const byte **from, const byte *end) {
+    const byte *at = *from;
+    uint32_t lead = *at;
+    size_t more = lead < 0xC0 ? 0 : lead < 0xE0 ? 1 : lead < 0xF0 ? 2 : 3;
+    if ((size_t)(end - at) <= more) {
+        *from = end;
+        return 0;
+    }
+    uint32_t code = more == 0 ? lead : lead & (0x3Fu >> more);
+    for (size_t place = 1; place <= more; place++) {
+        code = code << 6 | (at[place] & 0x3F);
+    }
+    *from = at + more + 1;
+    return code;
+}
+
+static inline byte *encode(byte *to, uint32_t code) {
+    if (code < 0x80) {
+        *to++ = (byte)code;
+    } else if (code < 0x800) {
+        *to++ = (byte)(0xC0 | code >> 6);
+        *to++ = (byte)(0x80 | (code & 0x3F));
+    } else if (code < 0x10000) {
+        *to++ = (byte)(0xE0 | code >> 12);
+        *to++ = (byte)(0x80 | (code >> 6 & 0x3F));
+        *to++ = (byte)(0x80 | (code & 0x3F));
+    } else {
+        *to++ = (byte)(0xF0 | code >> 18);
+        *to++ = (byte)(0x80 | (code >> 12 & 0x3F));
+        *to++ = (byte)(0x80 | (code >> 6 & 0x3F));
+        *to++ = (byte)(0x80 | (code & 0x3F));
+    }
+    return to;
+}
+
+/* The text without case, NUL bytes between its words. `folded` has room for three times the text. */
+static byte *fold_text(const byte *from, const byte *end, const uint16_t *fold, const byte *alone, byte *folded) {
+    while (from < end) {
+        if (*from < 0x80) {
+            *folded++ = (byte)fold[*from++];
+            continue;
+        }
+        uint32_t code = decode(&from, end);
+        bool is_alone = code >= 0x10000 || alone[code];
+        if (code < 0x10000) {
+            code = fold[code];
+        }
+        if (is_alone) {
+            *folded++ = 0;
+        }
+        folded = encode(folded, code);
+        if (is_alone) {
+            *folded++ = 0;
+        }
+    }
+    return folded;
+}
+
+static PyObject *split_into_bytes(const Py_buffer *text, const Py_buffer *fold, const Py_buffer *alone) {
+    const byte *from = text->buf, *end = from + text->len;
+    size_t length = (size_t)text->len;
+    byte *folded = NULL;
+    if (fold != NULL) {
+        folded = malloc(3 * length + 1);
+        if (folded == NULL) {
+            return PyErr_NoMemory();
+        }
+        end = fold_text(from, end, fold->buf, alone->buf, folded);
+        from = folded;
+        length = (size_t)(end - from);
+    }
+    size_t most = length / 2 + 1; /* words, each with one byte between it and the next */
+    uint64_t *hashes = malloc(most * sizeof *hashes);
+    byte *numerals = malloc(most);
+    PyObject *found = NULL;
+    if (hashes == NULL || numerals == NULL) {
+        PyErr_NoMemory();
+    } else {
+        size_t count = split(from, end, folded != NULL, hashes, numerals);
+        found = Py_BuildValue("y#y#", hashes, (Py_ssize_t)(count * sizeof *hashes), numerals, (Py_ssize_t)count);
+    }
+    free(numerals);
+    free(hashes);
+    free(folded);
+    return found;
+}
+
+PyObject *native_words(PyObject *self, PyObject *args) {
+    (void)self;
+    Py_buffer text, fold = {0}, alone = {0};
+    PyObject *fold_table = Py_None, *alone_table = Py_None, *found = NULL;
+    if (!PyArg_ParseTuple(args, "s*|OO", &text, &fold_table, &alone_table)) {
+        return NULL;
+    }
+    if (fold_table == Py_None) {
+        found = split_into_bytes(&text, NULL, NULL);
+    } else if (PyObject_GetBuffer(fold_table, &fold, PyBUF_SIMPLE) == 0) {
+        if (PyObject_GetBuffer(alone_table, &alone, PyBUF_SIMPLE) == 0) {
+            if (fold.len == 0x10000 * 2 && alone.len == 0x10000) {
+                found = split_into_bytes(&text, &fold, &alone);
+            } else {
+                PyErr_SetString(PyExc_ValueError, "expected tables of 65,536 entries");
+            }
+            PyBuffer_Release(&alone);
+        }
+        PyBuffer_Release(&fold);
+    }
+    PyBuffer_Release(&text);
+    return found;
+}
+
+/* Fingerprints */
+
+typedef struct {
+    uint64_t smallest[MOST_SKETCH];
+    uint16_t values[MOST_SKETCH];
+    size_t size;
+} Sketch;
+
+static uint64_t spread_out(uint64_t number) {
+    uint64_t mixed = (number + 1) * 0x9E3779B97F4A7C15u;
+    mixed = (mixed ^ (mixed >> 30)) * FIRST;
+    mixed = (mixed ^ (mixed >> 27)) * LAST;
+    return mixed ^ (mixed >> 31);
+}
+
+/* An empty place borrows the value of another: of those that are filled, the one that comes first in an order of search
+   that each place has for itself. */
+static void densify(Sketch *sketch) {
+    size_t size = sketch->size;
+    for (size_t empty = 0; empty < size; empty++) {
+        if (sketch->smallest[empty] != UINT64_MAX) {
+            continue;
+        }
+        size_t lender = size;
+        uint64_t first = UINT64_MAX;
+        for (size_t place = 0; place < size; place++) {
+            uint64_t order = sketch->smallest[place] != UINT64_MAX ? spread_out(empty * size + place) : UINT64_MAX;
+            if (order < first) {
+                lender = place;
+                first = order;
+            }
+        }
+        sketch->values[empty] = (uint16_t)(0x8000 | (lender < size ? sketch->values[lender] : 0x7FFF));
+    }
+}
+
+static uint64_t simhash(const uint64_t *hashes, size_t count) {
+    static uint64_t spread[256];
+    if (spread[1] == 0) {
+        for (unsigned code = 0; code < 256; code++) {
+            for (unsigned bit = 0; bit < 8; bit++) {
+                spread[code] |= (uint64_t)(code >> bit & 1) << 8 * bit;
+            }
+        }
+    }
+    size_t ones[SIMHASH_BITS] = {0};
+    for (size_t begin = 0; begin < count; begin += COUNTER_MOST) {
+        size_t end = count - begin < COUNTER_MOST ? count : begin + COUNTER_MOST;
+        uint64_t sums[8] = {0};
+        for (size_t place = begin; place < end; place++) {
+            uint64_t hash = hashes[place];
+            for (unsigned part = 0; part < 8; part++) {
+                sums[part] += spread[hash >> 8 * part & 0xFF];
+            }
+        }
+        for (unsigned bit = 0; bit < SIMHASH_BITS; bit++) {
+            ones[bit] += sums[bit / 8] >> 8 * (bit % 8) & 0xFF;
+        }
+    }
+    uint64_t votes = 0;
+    for (unsigned bit = 0; bit < SIMHASH_BITS; bit++) {
+        votes |= (uint64_t)(2 * ones[bit] > count) << bit;
+    }
+    return votes;
+}
+
+/* Windows of four words into the sketch, and those that are 0 mod `one_in` into `selected`; how many of them. */
+static size_t take_windows(const uint64_t *hashes, size_t count, Sketch *sketch, uint64_t mask, uint64_t *selected) {
+    const uint64_t steps = STEP * STEP;
+    size_t width = count < 4 ? count : 4, found = 0;
+    for (size_t begin = 0; width && begin + width <= count; begin++) {
+        uint64_t window = hashes[begin];
+        if (width == 4) { /* two pairs, which wait for each other less */
+            window = (window * STEP + hashes[begin + 1]) * steps + hashes[begin + 2] * STEP + hashes[begin + 3];
+        } else {
+            for (size_t place = 1; place < width; place++) {
+                window = window * STEP + hashes[begin + place];
+            }
+        }
+        uint64_t *smallest = &sketch->smallest[(window >> 32) * sketch->size >> 32];
+        if (window < *smallest) {
+            *smallest = window;
+        }
+        if ((window & mask) == 0) {
+            selected[found++] = window;
+        }
+    }
+    return found;
+}
+
+static PyObject *prints_of(const Py_buffer *words, size_t size, uint64_t mask) {
+    size_t count = (size_t)words->len / 8;
+    uint64_t *selected = malloc((count + 1) * sizeof *selected);
+    if (selected == NULL) {
+        return PyErr_NoMemory();
+    }
+    Sketch sketch = {.size = size};
+    memset(sketch.smallest, 0xFF, size * sizeof *sketch.smallest);
+    size_t found = take_windows(words->buf, count, &sketch, mask, selected);
+    bool any_empty = false;
+    for (size_t place = 0; place < size; place++) {
+        sketch.values[place] = (uint16_t)(sketch.smallest[place] & 0x7FFF);
+        any_empty |= sketch.smallest[place] == UINT64_MAX;
+    }
+    if (any_empty) {
+        densify(&sketch);
+    }
+    PyObject *prints = Py_BuildValue(
+        "y#Ky#", sketch.values, (Py_ssize_t)(size * sizeof *sketch.values),
+        (unsigned long long)simhash(words->buf, count), selected, (Py_ssize_t)(found * sizeof *selected));
+    free(selected);
+    return prints;
+}
+
+PyObject *native_prints(PyObject *self, PyObject *args) {
+    (void)self;
+    Py_buffer words;
+    Py_ssize_t size;
+    unsigned long long one_in;
+    if (!PyArg_ParseTuple(args, "y*nK", &words, &size, &one_in)) {
+        return NULL;
+    }
+    PyObject *prints = NULL;
+    if (size < 1 || size > MOST_SKETCH) {
+        PyErr_Format(PyExc_ValueError, "expected a sketch of 1 to %d places, found %zd", MOST_SKETCH, size);
+    } else if (one_in == 0 || (one_in & (one_in - 1)) != 0) {
+        PyErr_SetString(PyExc_ValueError, "expected to select one in a power of two");
+    } else {
+        prints = prints_of(&words, (size_t)size, one_in - 1);
+    }
+    PyBuffer_Release(&words);
+    return prints;
+}
+
+/* Pairs of words, for traits.py */
+
+static int compare(const void *one, const void *other) {
+    uint64_t a = *(const uint64_t *)one, b = *(const uint64_t *)other;
+    return (a > b) - (a < b);
+}
+
+/* The smallest pairs are those below a limit that is set by how many there are, so that few have to be sorted. */
+static PyObject *smallest_pairs(const uint64_t *hashes, size_t count, size_t most) {
+    uint64_t *pairs = malloc((count + 1) * sizeof *pairs);
+    if (pairs == NULL) {
+        return PyErr_NoMemory();
+    }
+    size_t found = 0, total = count > 1 ? count - 1 : count;
+    uint64_t limit = UINT64_MAX;
+    size_t wanted = 4 * most;
+    if (total > 2 * wanted) {
+        limit = UINT64_MAX / total * 2 * wanted;
+    }
+    for (int round = 0; round < 2; round++) {
+        found = 0;
+        for (size_t place = 0; place < total; place++) {
+            uint64_t pair = count > 1 ? hashes[place] * STEP + hashes[place + 1] : hashes[place];
+            pairs[found] = pair;
+            found += pair <= limit;
+        }
+        if (found >= wanted || limit == UINT64_MAX) {
+            break;
+        }
+        limit = UINT64_MAX;
+    }
+    qsort(pairs, found, sizeof *pairs, compare);
+    found = found < wanted ? found : wanted;
+    size_t distinct = 0;
+    for (size_t place = 0; place < found && distinct < most; place++) {
+        if (place == 0 || pairs[place] != pairs[place - 1]) {
+            pairs[distinct++] = pairs[place];
+        }
+    }
+    PyObject *result = PyBytes_FromStringAndSize((const char *)pairs, (Py_ssize_t)(distinct * sizeof *pairs));
+    free(pairs);
+    return result;
+}
+
+PyObject *native_pairs(PyObject *self, PyObject *args) {
+    (void)self;
+    Py_buffer words, numerals, dropped;
+    Py_ssize_t most;
+    if (!PyArg_ParseTuple(args, "y*y*y*n", &words, &numerals, &dropped, &most)) {
+        return NULL;
+    }
+    PyObject *pairs = NULL;
+    size_t count = (size_t)numerals.len, slots = (size_t)dropped.len;
+    uint64_t *kept = malloc((count + 1) * sizeof *kept);
+    if (kept == NULL) {
+        PyErr_NoMemory();
+    } else if ((size_t)words.len != count * sizeof *kept || slots == 0 || most < 1 || most > 1 << 20) {
+        PyErr_SetString(PyExc_ValueError, "expected a flag for each word, a table, and a number of pairs");
+    } else {
+        const uint64_t *hashes = words.buf;
+        const byte *is_numeral = numerals.buf, *is_dropped = dropped.buf;
+        size_t left = 0;
+        for (size_t place = 0; place < count; place++) {
+            kept[left] = hashes[place];
+            left += !is_numeral[place] && !is_dropped[hashes[place] % slots];
+        }
+        pairs = smallest_pairs(kept, left, (size_t)most);
+    }
+    free(kept);
+    PyBuffer_Release(&dropped);
+    PyBuffer_Release(&numerals);
+    PyBuffer_Release(&words);
+    return pairs;
+}

@@ -1,0 +1,128 @@
+"""Which documents share a passage: an inverted index, selected fingerprint → documents, on disk.
+
+An entry is one integer of eight bytes: 31 bits of a fingerprint above the 32 of a document's id. Entries lie sorted in
+runs (`passage_runs`), and a run in blocks that fill a page of the database (`passage_blocks`), each found by its first
+entry. So a look-up reads for each fingerprint and run one block, mostly.
+
+A group of documents is written as a run of its own, in the group's transaction; `passages_merge.py` makes few large
+runs of many small ones. Nothing is resident but the group that is open.
+
+31 bits are enough: in an index of 100 million entries a fingerprint leads to a wrong document one time in 20, three of
+them hardly ever to the same one; and who asks compares the texts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pycrawl.fingerprint.passages import unpack_passages
+from pycrawl.prints import ONE_IN
+from pycrawl.state.database import Database
+from pycrawl.state.passages_merge import ENTRY, Entries, append_blocks, merge_runs
+
+U64 = NDArray[np.uint64]
+U32 = NDArray[np.uint32]
+I64 = NDArray[np.int64]
+
+_ZERO_BITS = np.uint64(ONE_IN.bit_length() - 1)  # all selected fingerprints end in them
+_KEY = np.uint64((1 << 31) - 1)
+_ID_BITS = 32
+_ID = (1 << _ID_BITS) - 1
+
+
+class Passages:
+    """Filled by the store, page by page; `flush` writes what was closed, in the group's transaction."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._open: list[tuple[int, bytes]] = []
+        self._closed: list[tuple[int, bytes]] = []
+
+    def add(self, document_id: int, passages: bytes) -> None:
+        """A stored page, and the fingerprints selected from its text: at least one."""
+        self._open.append((document_id, passages))
+
+    def close_group(self) -> None:
+        self._closed, self._open = self._open, []
+
+    def flush(self) -> None:
+        if not self._closed:
+            return
+        entries = _entries(self._closed)
+        self._closed = []
+        cursor = self._database.write("INSERT INTO passage_runs (level, goes_into) VALUES (0, 0)")
+        assert cursor.lastrowid is not None
+        append_blocks(self._database, cursor.lastrowid, entries)
+        merge_runs(self._database, len(entries))
+
+
+def _entries(documents: list[tuple[int, bytes]]) -> Entries:
+    """Each once, sorted: two fingerprints of a document may have the same key."""
+    prints = unpack_passages(b"".join(passages for _, passages in documents))
+    sizes = [len(passages) // prints.itemsize for _, passages in documents]
+    ids = np.repeat(np.array([document_id for document_id, _ in documents], ENTRY), sizes)
+    return np.unique((_keys(prints) << _ID_BITS) | ids)
+
+
+def _keys(prints: U64) -> I64:
+    """The lowest bits that differ: of a long text the smallest fingerprints are kept, whose highest bits are alike."""
+    return ((prints >> _ZERO_BITS) & _KEY).astype(ENTRY)
+
+
+# For readers
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """The documents that share fingerprints with a text: how many each, in the order of their ids."""
+
+    ids: U32
+    counts: I64
+
+
+def sharing(database: Database, prints: U64, most: int) -> Shared:
+    """Look fingerprints up. Those of more than `most` documents say nothing of a text, and are passed over."""
+    keys = np.unique(_keys(prints)).tolist()
+    found: dict[int, list[Entries]] = {key: [] for key in keys}
+    for (run_id,) in database.query("SELECT id FROM passage_runs").fetchall():
+        for key, entries in _in_run(database, run_id, keys, most):
+            found[key].append(entries)
+    rare = [entries for parts in found.values() if sum(map(len, parts)) <= most for entries in parts]
+    ids, counts = np.unique(np.concatenate([np.empty(0, ENTRY), *rare]) & _ID, return_counts=True)
+    return Shared(ids.astype(np.uint32), counts)
+
+
+def _in_run(database: Database, run_id: int, keys: list[int], most: int) -> Iterator[tuple[int, Entries]]:
+    """For ascending keys what a run has of them: a little more than `most` entries of each, at most."""
+    block = np.empty(0, ENTRY)
+    for key in keys:
+        first = key << _ID_BITS
+        last = first | _ID
+        if len(block) and last <= block[-1]:  # in small runs, the next key is in the same block
+            yield key, _between(block, first, last)
+            continue
+        count = 0
+        for block in _blocks(database, run_id, first, last):
+            entries = _between(block, first, last)
+            yield key, entries
+            count += len(entries)
+            if count > most:
+                break
+
+
+def _between(block: Entries, first: int, last: int) -> Entries:
+    return block[block.searchsorted(first) : block.searchsorted(last, "right")]
+
+
+def _blocks(database: Database, run_id: int, first: int, last: int) -> Iterator[Entries]:
+    """Those that may hold entries from `first` to `last`: mostly one."""
+    rows = database.query(
+        "SELECT entries FROM passage_blocks WHERE run_id = ?1 AND first <= ?3 AND first >= coalesce("
+        "(SELECT max(first) FROM passage_blocks WHERE run_id = ?1 AND first <= ?2), 0) ORDER BY first",
+        (run_id, first, last),
+    )
+    return (np.frombuffer(entries, ENTRY) for (entries,) in rows)

@@ -1,0 +1,238 @@
+"""The compiled module gives what Python and numpy give, and takes anything."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pycrawl.compiled import native
+from pycrawl.fingerprint import select_mod, shingles, simhash, sketch, windows
+from pycrawl.fingerprint.packed import packed_by_numpy
+from pycrawl.fingerprint.pairs import hashed_by_numpy, pairs
+from pycrawl.fingerprint.sketch import pack_sketch
+from pycrawl.letters import hashed
+from pycrawl.parse.html import parse_html
+from pycrawl.parse.tree import read_tree
+from pycrawl.prints import packed
+
+needs_native = pytest.mark.skipif(native is None, reason="the compiled module was not built")
+
+LETTERS = "abcXYZ019 \t-_éÉßẞİıΣσςжЖ中文字ไทย𝔸😀'’“ ̈ﬁŁ\x00"
+SHARED_PAGES = Path(__file__).parents[2] / "shared" / "data" / "content" / "html"
+
+
+def test_is_built_where_there_is_a_compiler() -> None:
+    """Where the tests run there is one: a silent fallback would be a slow crawler."""
+    if os.environ.get("PYCRAWL_NATIVE") != "0":
+        assert native is not None
+
+
+def test_can_be_done_without() -> None:
+    script = "from pycrawl.compiled import native; from pycrawl.parse.html import parse_html; assert native is None;"
+    script += "print(parse_html(b'<title>t</title><a href=/x>x</a>', '', with_text=True, main_content='auto'))"
+    run = subprocess.run(
+        [sys.executable, "-c", script], env={**os.environ, "PYCRAWL_NATIVE": "0"}, capture_output=True, text=True
+    )
+    assert "hrefs=['/x']" in run.stdout, run.stderr
+
+
+# Words
+
+
+@needs_native
+@given(st.one_of(st.text(LETTERS, max_size=300), st.text("abc ", max_size=300), st.text(max_size=100)))
+def test_fingerprints_are_those_of_numpy(text: str) -> None:
+    text = text.encode("utf-8", "ignore").decode()  # no halves of pairs: decoders leave none
+    assert hashed(text) == hashed_by_numpy(text)
+    assert packed(text, 7) == packed_by_numpy(text, 7)
+
+
+@needs_native
+@pytest.mark.parametrize("length", [*range(1, 40), 63, 64, 65, 127, 128, 129, 1_000, 100_000])
+def test_words_of_any_length_at_any_place(length: int) -> None:
+    for before in range(0, 70, 7):
+        text = " " * before + "x" * length
+        assert hashed(text) == hashed_by_numpy(text)
+        assert hashed(text + " y" * before) == hashed_by_numpy(text + " y" * before)
+
+
+@needs_native
+@pytest.mark.parametrize("count", [0, 1, 2, 3, 4, 5, 50, 500, 5_000])
+def test_prints_of_hashes(count: int) -> None:
+    dice = random.Random(count)
+    words = np.array([dice.getrandbits(64) for _ in range(count)], np.uint64)
+    values, bits, selected = native.prints(words, 200, 4)
+    assert values == pack_sketch(sketch(shingles(words)))
+    assert bits == simhash(words)
+    assert selected == select_mod(windows(words), 4).tobytes()
+
+
+@needs_native
+@pytest.mark.parametrize("count", [0, 1, 2, 3, 100, 400, 3_000])
+@pytest.mark.parametrize("distinct", [2, 50, 1 << 60])
+def test_pairs_are_those_of_numpy(count: int, distinct: int) -> None:
+    dice = random.Random(count)
+    factor = 0x9E3779B97F4A7C15
+    words = np.array([dice.randrange(distinct) * factor % (1 << 64) for _ in range(count)], np.uint64).tobytes()
+    numerals = bytes(dice.random() < 0.1 for _ in range(count))
+    dropped = bytearray(dice.random() < 0.1 for _ in range(512))
+    assert native.pairs(words, numerals, dropped, 48) == pairs(words, numerals, dropped, 48)
+
+
+@needs_native
+@pytest.mark.parametrize("arguments", [(b"", 0, 4), (b"", 5_000, 4), (b"", 200, 0), (b"", 200, 3)])
+def test_what_makes_no_sketch(arguments: tuple[bytes, int, int]) -> None:
+    with pytest.raises(ValueError, match="expected"):
+        native.prints(*arguments)
+
+
+# Markup
+
+PIECES = (
+    "<p> </p> <div> </div> <div\tclass='nav\tmenu'> <ul> <li> </li> </ul> <table> <tr> <td> </table> <dl> <dt> <dd> "
+    "</dl> <h1> </h2> <a\thref=/a> <a\thref='/b?x=1&amp;y=2'\trel=nofollow> </a> <b> </b> <br> <hr> <!-- --> <!--> "
+    "<script> </script> <style> </style> <title> </title> <svg> <svg/> </svg> <button> </button> <select> <option> "
+    "</select> <base\thref=/base/> <meta\tname=robots\tcontent=noindex> <iframe\tsrc=/f> </iframe> <form> </form> "
+    "words to read &amp; &nbsp; &lt &#65; &#x1F600; &bogus; &copy < > <> </> <! <? \n one.Two <textarea> </textarea> "
+    '<noscript> </noscript> <p\tclass=x\tid="y">'
+).split(" ")
+
+
+def seen_by_tree(markup: str) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+
+    def element(tag: str, attributes: dict[str, str]) -> None:
+        for name in ("href", "src", "content"):
+            if value := attributes.get(name):
+                found.setdefault(tag, []).append(value)
+
+    read_tree(markup, element, False, "", None)
+    return found
+
+
+def seen_by_scan(markup: str) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    hrefs: dict[str, None] = {}
+
+    def element(tag: str, attributes: dict[str, str]) -> None:
+        for name in ("href", "src", "content"):
+            if value := attributes.get(name):
+                found.setdefault(tag, []).append(value)
+
+    native.scan(markup, hrefs, element, True, True, {})
+    found.setdefault("a", []).extend(hrefs)
+    return {tag: values for tag, values in found.items() if values}
+
+
+@needs_native
+@given(st.lists(st.sampled_from(PIECES), max_size=40))
+def test_links_are_those_of_a_tree(pieces: list[str]) -> None:
+    """But for what a tree moves or drops: in frames of forms and tables, and what is in raw text to the end."""
+    markup = " ".join(pieces)
+    by_scan, by_tree = seen_by_scan(markup), seen_by_tree(markup)
+    assert {tag: set(values) for tag, values in by_scan.items() if tag != "meta"} == {
+        tag: set(values) for tag, values in by_tree.items() if tag != "meta"
+    }
+
+
+@needs_native
+@pytest.mark.skipif(not SHARED_PAGES.is_dir(), reason="the pages are not there")
+def test_real_pages_read_as_a_tree_reads_them() -> None:
+    import gzip
+
+    for path in sorted(SHARED_PAGES.glob("*.gz")):
+        body = gzip.decompress(path.read_bytes())
+        scanned = parse_html(body, "text/html", main_content="auto")
+        parsed = parse_html(body, "text/html", main_content="dom")
+        assert scanned.hrefs == parsed.hrefs, path.name
+        assert (scanned.title, scanned.robots, scanned.base_href) == (parsed.title, parsed.robots, parsed.base_href)
+        ours, theirs = set(scanned.content.split("\n")), set(parsed.content.split("\n"))
+        assert len(ours & theirs) >= 0.95 * len(ours | theirs), path.name
+
+
+@needs_native
+@pytest.mark.parametrize(
+    "markup",
+    [
+        "<p>" * 200_000,
+        "<div>" * 200_000 + "x",
+        "</div>" * 200_000,
+        "<a href=x>" * 200_000,
+        "<hr>x" * 200_000,
+        "<li>" * 100_000 + "</ul>" * 100_000,
+        "<table><tr><td>" * 60_000,
+        "<object>" * 100_000 + "x" + "</p>" * 100_000,
+        "<p " + "a=1 " * 200_000,
+        "<" * 1_000_000,
+        "&" * 1_000_000,
+        "&nGt;" * 200_000,
+        "<!--" * 200_000,
+        "<script><!--" * 100_000,
+        "<title>" * 100_000,
+        "<textarea><" * 100_000,
+        "<a href='" + "&amp" * 200_000 + "'>",
+        " \n" * 500_000,
+        "</" * 500_000,
+        "x" * 1_000_000,
+        "\xa0" * 500_000,
+    ],
+    ids=lambda markup: markup[:16],
+)
+def test_hostile_markup_takes_time_in_proportion(markup: str) -> None:
+    from time import process_time
+
+    started = process_time()
+    native.scan(markup, {}, lambda *_: None, True, True, {})
+    assert process_time() - started < 2
+
+
+@needs_native
+@given(st.text("<>/ab='\"&;#-!x \n\xa0é", max_size=200))
+def test_any_markup_is_read_to_its_end(markup: str) -> None:
+    hrefs: dict[str, None] = {}
+    title, text, content = native.scan(markup, hrefs, lambda *_: None, True, True, {})
+    for found in (title, text, content, *hrefs):
+        assert isinstance(found, str)
+    assert "  " not in text
+
+
+@needs_native
+def test_every_cut_of_a_page_is_read() -> None:
+    page = (
+        "<!doctype html><html lang=de><head><title>Ein &amp; alles</title><base href=/b/>"
+        "<script>if (a<b) '</p>'</script><body class='x'><p id=\"y\">Grüße aus &Ouml;sterreich &#8211; "
+        "<a href='/x?a=1&amp;b' rel=next>hier</a><!-- a > b -->"
+        "<svg><title>no</title></svg></p></body></html>"
+    )
+    for end in range(len(page)):
+        native.scan(page[:end], {}, lambda *_: None, True, True, {})
+    assert native.scan(page, {}, lambda *_: None, True, False, None)[:2] == (
+        "Ein & alles",
+        "Grüße aus Österreich – hier",
+    )
+
+
+@needs_native
+def test_an_error_in_the_callers_function_is_the_callers() -> None:
+    def element(tag: str, attributes: dict[str, str]) -> None:
+        raise KeyError(tag)
+
+    with pytest.raises(KeyError, match="base"):
+        native.scan("<base href=/>", {}, element, True, True, None)
+
+
+def test_texts_of_links() -> None:
+    page = parse_html(
+        b"<p><a href=/1> one <b>two</b>\n</a> <a href=/2><img></a> <a href=/1>again</a> <a href=/3>t&uuml;r",
+        "",
+        with_anchors=True,
+    )
+    assert page.anchors == {"/1": "again", "/3": "tür"}
