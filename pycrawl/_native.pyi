@@ -9,9 +9,9 @@ def words(text: str | bytes, fold: Any = ..., alone: Any = ..., /) -> tuple[byte
     Without tables (`fingerprint/words.py` has them) the text must be ASCII.
     """
 
-def prints(hashes: Any, size: int, one_in: int, /) -> tuple[bytes, int, bytes]:
-    """Of hashed words: a sketch of so many places, the simhash, and all windows of four words that are 0 mod `one_in`,
-    a power of two, in the order of the text."""
+def prints(hashes: Any, size: int, one_in: int, most: int, /) -> tuple[bytes, int, bytes]:
+    """Of hashed words: a sketch of so many places, the simhash, and of the windows of four words that are 0 mod
+    `one_in`, a power of two, the smallest, up to `most`, distinct and ascending."""
 
 def pairs(hashes: Any, numerals: Any, dropped: Any, most: int, /) -> bytes:
     """The smallest pairs of words in a row, up to `most`, distinct and ascending; words that begin with a digit, or

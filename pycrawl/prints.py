@@ -7,7 +7,6 @@ compiled module.
 from __future__ import annotations
 
 import struct
-from array import array
 
 import xxhash
 
@@ -16,7 +15,7 @@ from pycrawl.letters import hashed
 
 SKETCH_SIZE = 200
 ONE_IN = 16  # windows; a power of two. A passage of 100 words has about six of them, and three or more 19 times in 20
-MOST_PASSAGES = 1_024  # kept of a text, the smallest: all of up to some 16,000 words
+MOST_PASSAGES = 128  # kept of a text, the smallest: all of up to some 2,000 words
 
 RECORD = struct.Struct(f"<16sQI{SKETCH_SIZE * 2}s")  # text digest, simhash, words, sketch
 
@@ -33,6 +32,6 @@ def packed(text: str, seed: int) -> tuple[bytes, bytes]:
     hashes, numerals = hashed(text)
     if not hashes:
         return b"", b""
-    sketch, simhash, selected = native.prints(hashes, SKETCH_SIZE, ONE_IN)
+    sketch, simhash, passages = native.prints(hashes, SKETCH_SIZE, ONE_IN, MOST_PASSAGES)
     record = RECORD.pack(xxhash.xxh3_128_digest(hashes, seed), simhash, len(numerals), sketch)
-    return record, array("Q", sorted(set(array("Q", selected)))[:MOST_PASSAGES]).tobytes()
+    return record, passages

@@ -19,7 +19,7 @@ from pycrawl.config import Config
 from pycrawl.fetch import new_transport
 from pycrawl.fetch.loop import Loop
 from pycrawl.fetch.transport import Request, Response
-from pycrawl.memory import collect_rarely
+from pycrawl.memory import collect_rarely, keep_freed_memory
 from pycrawl.model import FetchJob, FetchResult, Jobs, Kind, Outcome, Results, RobotsFile
 from pycrawl.robots import MAX_ROBOTS_BYTES, RobotsRules, expiry
 from pycrawl.url_filter import UrlFilter
@@ -201,6 +201,7 @@ def main(jobs: Connection, results: Connection, working_on: c_uint64, config: Co
     """The fetcher process, started by name. It leaves when it is told to, or when the coordinator has gone."""
     faulthandler.enable()
     collect_rarely()
+    keep_freed_memory()
     try:
         Worker(Receiver(jobs), Sender(results), working_on, config, seed).run()
     except CoordinatorGone:

@@ -8,7 +8,6 @@ from pycrawl.fingerprint.shingle import windows
 from pycrawl.fingerprint.words import split_by_numpy
 
 _PAIR = 2
-_MARGIN = 4  # repetitions and all, among which the distinct ones are found
 
 
 def hashed_by_numpy(text: str) -> tuple[bytes, bytes]:
@@ -22,6 +21,4 @@ def pairs(hashes: bytes, numerals: bytes, dropped: bytearray, most: int) -> byte
     words = np.frombuffer(hashes, np.uint64)
     is_dropped = np.frombuffer(dropped, np.bool_)[words % np.uint64(len(dropped))]
     found = windows(words[~(is_dropped | np.frombuffer(numerals, np.bool_))], _PAIR)
-    if len(found) > _MARGIN * most:  # sorting all of them would take longer than all the rest
-        found = np.partition(found, _MARGIN * most)[: _MARGIN * most]
     return np.unique(found)[:most].tobytes()

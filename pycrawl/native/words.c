@@ -12,6 +12,7 @@
 #define SIMHASH_BITS 64
 #define COUNTER_MOST 255 /* what a counter of one byte holds */
 #define MOST_SKETCH 1024
+#define MOST_SELECTED (1 << 20)
 
 static const uint64_t FIRST = 0xBF58476D1CE4E5B9u, NEXT = 0x9E3779B185EBCA87u, LAST = 0x94D049BB133111EBu;
 static const uint64_t STEP = 0xD6E8FEB86659FD93u;
@@ -245,6 +246,47 @@ PyObject *native_words(PyObject *self, PyObject *args) {
 
 /* Fingerprints */
 
+static int compare(const void *one, const void *other) {
+    uint64_t a = *(const uint64_t *)one, b = *(const uint64_t *)other;
+    return (a > b) - (a < b);
+}
+
+/* In ascending order, each once; how many are left. */
+static size_t sort_distinct(uint64_t *numbers, size_t count) {
+    qsort(numbers, count, sizeof *numbers, compare);
+    size_t distinct = 0;
+    for (size_t place = 0; place < count; place++) {
+        if (distinct == 0 || numbers[place] != numbers[distinct - 1]) {
+            numbers[distinct++] = numbers[place];
+        }
+    }
+    return distinct;
+}
+
+/* Brings the `most` smallest distinct numbers to the front, in ascending order; how many there are. Numbers without
+   pattern are sorted only below a limit that is set by how many there are. */
+static size_t smallest_distinct(uint64_t *numbers, size_t count, size_t most) {
+    if (count > 2 * most) {
+        uint64_t limit = UINT64_MAX / count * (most + most / 2);
+        size_t below = 0;
+        for (size_t place = 0; place < count; place++) {
+            uint64_t number = numbers[place];
+            numbers[place] = numbers[below];
+            numbers[below] = number;
+            below += number <= limit;
+        }
+        size_t distinct = sort_distinct(numbers, below);
+        if (distinct >= most) {
+            return most;
+        }
+        /* Many repeat themselves, or are too large: what was taken together in front is not needed twice. */
+        memmove(numbers + distinct, numbers + below, (count - below) * sizeof *numbers);
+        count -= below - distinct;
+    }
+    size_t distinct = sort_distinct(numbers, count);
+    return distinct < most ? distinct : most;
+}
+
 typedef struct {
     uint64_t smallest[MOST_SKETCH];
     uint16_t values[MOST_SKETCH];
@@ -322,10 +364,8 @@ static size_t take_windows(const uint64_t *hashes, size_t count, Sketch *sketch,
                 window = window * STEP + hashes[begin + place];
             }
         }
-        uint64_t *smallest = &sketch->smallest[(window >> 32) * sketch->size >> 32];
-        if (window < *smallest) {
-            *smallest = window;
-        }
+        uint64_t *kept = &sketch->smallest[(window >> 32) * sketch->size >> 32];
+        *kept = window < *kept ? window : *kept;
         if ((window & mask) == 0) {
             selected[found++] = window;
         }
@@ -333,7 +373,7 @@ static size_t take_windows(const uint64_t *hashes, size_t count, Sketch *sketch,
     return found;
 }
 
-static PyObject *prints_of(const Py_buffer *words, size_t size, uint64_t mask) {
+static PyObject *prints_of(const Py_buffer *words, size_t size, uint64_t mask, size_t most) {
     size_t count = (size_t)words->len / 8;
     uint64_t *selected = malloc((count + 1) * sizeof *selected);
     if (selected == NULL) {
@@ -342,6 +382,7 @@ static PyObject *prints_of(const Py_buffer *words, size_t size, uint64_t mask) {
     Sketch sketch = {.size = size};
     memset(sketch.smallest, 0xFF, size * sizeof *sketch.smallest);
     size_t found = take_windows(words->buf, count, &sketch, mask, selected);
+    found = smallest_distinct(selected, found, most);
     bool any_empty = false;
     for (size_t place = 0; place < size; place++) {
         sketch.values[place] = (uint16_t)(sketch.smallest[place] & 0x7FFF);
@@ -361,17 +402,18 @@ PyObject *native_prints(PyObject *self, PyObject *args) {
     (void)self;
     Py_buffer words;
     Py_ssize_t size;
+    Py_ssize_t most;
     unsigned long long one_in;
-    if (!PyArg_ParseTuple(args, "y*nK", &words, &size, &one_in)) {
+    if (!PyArg_ParseTuple(args, "y*nKn", &words, &size, &one_in, &most)) {
         return NULL;
     }
     PyObject *prints = NULL;
     if (size < 1 || size > MOST_SKETCH) {
         PyErr_Format(PyExc_ValueError, "expected a sketch of 1 to %d places, found %zd", MOST_SKETCH, size);
-    } else if (one_in == 0 || (one_in & (one_in - 1)) != 0) {
-        PyErr_SetString(PyExc_ValueError, "expected to select one in a power of two");
+    } else if (one_in == 0 || (one_in & (one_in - 1)) != 0 || most < 1 || most > MOST_SELECTED) {
+        PyErr_SetString(PyExc_ValueError, "expected to select one in a power of two, and at least one");
     } else {
-        prints = prints_of(&words, (size_t)size, one_in - 1);
+        prints = prints_of(&words, (size_t)size, one_in - 1, (size_t)most);
     }
     PyBuffer_Release(&words);
     return prints;
@@ -379,43 +421,16 @@ PyObject *native_prints(PyObject *self, PyObject *args) {
 
 /* Pairs of words, for traits.py */
 
-static int compare(const void *one, const void *other) {
-    uint64_t a = *(const uint64_t *)one, b = *(const uint64_t *)other;
-    return (a > b) - (a < b);
-}
-
-/* The smallest pairs are those below a limit that is set by how many there are, so that few have to be sorted. */
 static PyObject *smallest_pairs(const uint64_t *hashes, size_t count, size_t most) {
     uint64_t *pairs = malloc((count + 1) * sizeof *pairs);
     if (pairs == NULL) {
         return PyErr_NoMemory();
     }
-    size_t found = 0, total = count > 1 ? count - 1 : count;
-    uint64_t limit = UINT64_MAX;
-    size_t wanted = 4 * most;
-    if (total > 2 * wanted) {
-        limit = UINT64_MAX / total * 2 * wanted;
+    size_t total = count > 1 ? count - 1 : count;
+    for (size_t place = 0; place < total; place++) {
+        pairs[place] = count > 1 ? hashes[place] * STEP + hashes[place + 1] : hashes[place];
     }
-    for (int round = 0; round < 2; round++) {
-        found = 0;
-        for (size_t place = 0; place < total; place++) {
-            uint64_t pair = count > 1 ? hashes[place] * STEP + hashes[place + 1] : hashes[place];
-            pairs[found] = pair;
-            found += pair <= limit;
-        }
-        if (found >= wanted || limit == UINT64_MAX) {
-            break;
-        }
-        limit = UINT64_MAX;
-    }
-    qsort(pairs, found, sizeof *pairs, compare);
-    found = found < wanted ? found : wanted;
-    size_t distinct = 0;
-    for (size_t place = 0; place < found && distinct < most; place++) {
-        if (place == 0 || pairs[place] != pairs[place - 1]) {
-            pairs[distinct++] = pairs[place];
-        }
-    }
+    size_t distinct = smallest_distinct(pairs, total, most);
     PyObject *result = PyBytes_FromStringAndSize((const char *)pairs, (Py_ssize_t)(distinct * sizeof *pairs));
     free(pairs);
     return result;

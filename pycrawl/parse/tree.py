@@ -20,20 +20,6 @@ _MARKUP = re.compile(
     r"<(?:(script|style)\b[^<]*+(?:<(?!/\1)[^<]*+)*+|!--[^-]*+(?:-(?!->)[^-]*+)*+|[/!?a-z][^>]*+>?)", re.IGNORECASE
 )
 
-KEPT_MEMORY = 16 << 20  # bytes; glibc takes no more than 32 MiB into account
-
-
-def _keep_freed_memory() -> None:
-    """Lets glibc keep what one page's tree used for the next one's, instead of giving it back to the system.
-
-    The pages of memory would be faulted in again for each tree: 50 faults and half the time of parsing. Freeing one
-    large block raises the limit (mallopt(3), M_MMAP_THRESHOLD: "dynamic"); elsewhere this does nothing.
-    """
-    bytes(KEPT_MEMORY)
-
-
-_keep_freed_memory()
-
 
 def read_tree(
     markup: str,
