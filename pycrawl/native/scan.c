@@ -236,12 +236,21 @@ static const byte *reference(const byte *from, const byte *end, bool in_attribut
 
 /* Text */
 
-static size_t count_characters(const char *text, size_t length) {
-    size_t count = 0;
-    for (size_t place = 0; place < length; place++) {
-        count += (text[place] & 0xC0) != 0x80;
+/* Spaces, and all bytes but the first of each character; in portions that a byte can count, so that vectors can. */
+static void count_bytes(const char *text, size_t length, size_t *spaces, size_t *continuing) {
+    *spaces = *continuing = 0;
+    while (length) {
+        size_t portion = length < 240 ? length : 240;
+        byte spaces_here = 0, continuing_here = 0;
+        for (size_t place = 0; place < portion; place++) {
+            spaces_here = (byte)(spaces_here + (text[place] == ' '));
+            continuing_here = (byte)(continuing_here + ((text[place] & 0xC0) == 0x80));
+        }
+        *spaces += spaces_here;
+        *continuing += continuing_here;
+        text += portion;
+        length -= portion;
     }
-    return count;
 }
 
 static inline bool is_no_break_space(const char *text, size_t length) {
@@ -323,7 +332,9 @@ static int add_text(Page *page, const byte *from, const byte *end) {
     page->space = space;
     page->length = (size_t)(to - page->text);
     if (page->in_link) {
-        page->link_characters += count_characters(page->text + before, page->length - before);
+        size_t spaces, continuing, added = page->length - before;
+        count_bytes(page->text + before, added, &spaces, &continuing);
+        page->link_characters += added - continuing;
     }
     return 0;
 }
@@ -343,18 +354,15 @@ static int end_block(Page *page) {
         more_room((void **)&page->text, &page->room, page->length + 1, 1) < 0) {
         return -1;
     }
-    const char *text = page->text + begin;
-    size_t spaces = 0;
-    for (size_t place = 0; place < length; place++) {
-        spaces += text[place] == ' ';
-    }
+    size_t spaces, continuing;
+    count_bytes(page->text + begin, length, &spaces, &continuing);
     uint32_t box = page->box;
     while (page->boxes[box].unseen) {
         box = page->boxes[box].parent;
     }
     Block *block = &page->blocks[page->block_count++];
     *block = (Block){.begin = begin, .end = page->length, .link_characters = page->link_characters, .words = spaces + 1, .box = box};
-    block->characters = count_characters(text, length);
+    block->characters = length - continuing;
     if (block->characters < length && block->characters > LONG_WORD * block->words) {
         size_t pairs = block->characters / 2; /* a script without spaces */
         block->words = pairs > block->words ? pairs : block->words;

@@ -18,10 +18,11 @@ static const uint64_t FIRST = 0xBF58476D1CE4E5B9u, NEXT = 0x9E3779B185EBCA87u, L
 static const uint64_t STEP = 0xD6E8FEB86659FD93u;
 static const uint64_t ASCII_CASE = 0x2020202020202020u;
 
-/* The `length` bytes from `from`, at most eight, the first one lowest. */
-static inline uint64_t column(const byte *from, size_t length, const byte *end) {
+/* The `length` bytes from `from`, at most eight, the first one lowest. Nothing is read from `end` on, which is NULL where
+   it is known to be far away. */
+static inline __attribute__((always_inline)) uint64_t column(const byte *from, size_t length, const byte *end) {
     uint64_t value = 0;
-    if (end - from >= COLUMN) {
+    if (end == NULL || end - from >= COLUMN) {
         memcpy(&value, from, COLUMN);
         if (length < COLUMN) {
             value &= ((uint64_t)1 << 8 * length) - 1;
@@ -34,7 +35,7 @@ static inline uint64_t column(const byte *from, size_t length, const byte *end) 
     return value;
 }
 
-static uint64_t tail_hash(const byte *from, size_t length, const byte *end, uint64_t fold) {
+static __attribute__((noinline)) uint64_t tail_hash(const byte *from, size_t length, const byte *end, uint64_t fold) {
     uint64_t hash = 0;
     for (size_t read = 0; read < length; read += COLUMN) {
         size_t rest = length - read;
@@ -46,7 +47,7 @@ static uint64_t tail_hash(const byte *from, size_t length, const byte *end, uint
 }
 
 /* `fold` is what is set in each byte of a text that is not folded yet. */
-static inline uint64_t word_hash(const byte *word, size_t length, const byte *end, uint64_t fold) {
+static inline __attribute__((always_inline)) uint64_t word_hash(const byte *word, size_t length, const byte *end, uint64_t fold) {
     uint64_t mask = length < COLUMN ? ((uint64_t)1 << 8 * length) - 1 : ~(uint64_t)0;
     uint64_t hash = ((column(word, length, end) | fold) & mask) * FIRST;
     hash ^= hash >> 32;
@@ -119,7 +120,8 @@ static size_t split(const byte *from, const byte *end, bool is_folded, uint64_t 
             if (word == NULL) {
                 word = place;
             } else {
-                hashes[count] = word_hash(word, (size_t)(place - word), end, fold);
+                size_t length = (size_t)(place - word);
+                hashes[count] = end - place >= COLUMN ? word_hash(word, length, NULL, fold) : word_hash(word, length, end, fold);
                 numerals[count++] = (byte)(*word - '0') < 10;
                 word = NULL;
             }
@@ -321,29 +323,64 @@ static void densify(Sketch *sketch) {
     }
 }
 
+/* A byte's bits as bytes, the lowest first. */
+static uint64_t spread_bits[256];
+
+/* Adds the bits of `word`, each of them `weight` times. */
+static void add_bits(size_t *ones, uint64_t word, size_t weight) {
+    for (unsigned bit = 0; bit < SIMHASH_BITS; bit++) {
+        ones[bit] += (word >> bit & 1) * weight;
+    }
+}
+
+/* Of three bits at each place: the sum's lower bit into `low`, the carry into the result. */
+static inline uint64_t carry(uint64_t *low, uint64_t one, uint64_t other) {
+    uint64_t either = *low ^ one, carried = (*low & one) | (either & other);
+    *low = either ^ other;
+    return carried;
+}
+
+/* In how many words each bit is set. Eight words are first added as 64 sums of four bits side by side, of which the
+   highest bits alone are counted one by one. */
+static void count_bits(const uint64_t *hashes, size_t count, size_t *ones) {
+    uint64_t single = 0, twos = 0, fours = 0;
+    size_t place = 0;
+    while (count - place >= 8) {
+        uint64_t sums[8] = {0};
+        for (unsigned round = 0; round < COUNTER_MOST && count - place >= 8; round++, place += 8) {
+            const uint64_t *eight = hashes + place;
+            uint64_t two_a = carry(&single, eight[0], eight[1]), two_b = carry(&single, eight[2], eight[3]);
+            uint64_t four_a = carry(&twos, two_a, two_b);
+            two_a = carry(&single, eight[4], eight[5]);
+            two_b = carry(&single, eight[6], eight[7]);
+            uint64_t four_b = carry(&twos, two_a, two_b);
+            uint64_t eights = carry(&fours, four_a, four_b);
+            for (unsigned part = 0; part < 8; part++) {
+                sums[part] += spread_bits[eights >> 8 * part & 0xFF];
+            }
+        }
+        for (unsigned bit = 0; bit < SIMHASH_BITS; bit++) {
+            ones[bit] += 8 * (sums[bit / 8] >> 8 * (bit % 8) & 0xFF);
+        }
+    }
+    add_bits(ones, single, 1);
+    add_bits(ones, twos, 2);
+    add_bits(ones, fours, 4);
+    for (; place < count; place++) {
+        add_bits(ones, hashes[place], 1);
+    }
+}
+
 static uint64_t simhash(const uint64_t *hashes, size_t count) {
-    static uint64_t spread[256];
-    if (spread[1] == 0) {
+    if (spread_bits[1] == 0) {
         for (unsigned code = 0; code < 256; code++) {
             for (unsigned bit = 0; bit < 8; bit++) {
-                spread[code] |= (uint64_t)(code >> bit & 1) << 8 * bit;
+                spread_bits[code] |= (uint64_t)(code >> bit & 1) << 8 * bit;
             }
         }
     }
     size_t ones[SIMHASH_BITS] = {0};
-    for (size_t begin = 0; begin < count; begin += COUNTER_MOST) {
-        size_t end = count - begin < COUNTER_MOST ? count : begin + COUNTER_MOST;
-        uint64_t sums[8] = {0};
-        for (size_t place = begin; place < end; place++) {
-            uint64_t hash = hashes[place];
-            for (unsigned part = 0; part < 8; part++) {
-                sums[part] += spread[hash >> 8 * part & 0xFF];
-            }
-        }
-        for (unsigned bit = 0; bit < SIMHASH_BITS; bit++) {
-            ones[bit] += sums[bit / 8] >> 8 * (bit % 8) & 0xFF;
-        }
-    }
+    count_bits(hashes, count, ones);
     uint64_t votes = 0;
     for (unsigned bit = 0; bit < SIMHASH_BITS; bit++) {
         votes |= (uint64_t)(2 * ones[bit] > count) << bit;

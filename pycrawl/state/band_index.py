@@ -5,8 +5,8 @@ by the key's highest bits; so a look-up is a binary search in an array of modera
 stand side by side in the order of their ids. 38 bits of a key count in all: what they take for equal is compared by
 its owner anyway.
 
-There are two runs of each array: new entries go into the short recent one, which goes into the main one when it is
-worth the copying. So adding stays cheap, and a look-up asks two runs at any size.
+New entries go into one short array, sorted by key and id, and from there into those of the partitions when they are
+enough to be worth the copying. So adding stays cheap, and a look-up asks two arrays at any size.
 """
 
 from __future__ import annotations
@@ -37,23 +37,22 @@ class BandIndex:
 
     def __init__(self) -> None:
         self._main = [_NOTHING] * PARTITIONS
-        self._recent = [_NOTHING] * PARTITIONS
-        self._main_size = self._recent_size = 0
+        self._main_size = 0
+        # Sorted by keys, of which nothing is left out, and among equal ones by ids.
+        self._recent_keys = _NOTHING
+        self._recent_ids = np.empty(0, np.uint32)
 
     def __len__(self) -> int:
-        return self._main_size + self._recent_size
+        return self._main_size + len(self._recent_keys)
 
     def insert(self, keys: U64, ids: U64) -> None:
-        """`keys[i]` leads to `ids[i]` from now on."""
-        entries = ((keys << _PARTITION_BITS) & _KEY) | ids
-        order = entries.argsort()
-        partitions = (keys >> _TO_PARTITION).astype(np.uint8)[order]
-        by_partition = partitions.argsort(kind="stable")
-        entries = entries[order[by_partition]]
-        for partition, start, end in _stretches(partitions[by_partition]):
-            self._recent[partition] = _merged(self._recent[partition], entries[start:end])
-        self._recent_size += len(entries)
-        if self._recent_size > max(_RECENT, self._main_size // _RECENT_SHARE):
+        """`keys[i]` leads to `ids[i]` from now on; ids are in ascending order, and none is below those before."""
+        order = keys.argsort(kind="stable")
+        keys = keys[order]
+        places = self._recent_keys.searchsorted(keys, "right")
+        self._recent_keys = np.insert(self._recent_keys, places, keys)
+        self._recent_ids = np.insert(self._recent_ids, places, ids[order].astype(np.uint32))
+        if len(self._recent_keys) > max(_RECENT, self._main_size // _RECENT_SHARE):
             self._settle()
 
     def find(self, keys: U64, below: U64, most: int) -> tuple[I64, U32]:
@@ -61,22 +60,41 @@ class BandIndex:
 
         Pairs of a place in `keys` and an id, in no order.
         """
-        partitions = (keys >> _TO_PARTITION).astype(np.uint8)
         order = keys.argsort()
-        firsts = ((keys << _PARTITION_BITS) & _KEY)[order]
-        ends = firsts | below[order]
+        keys, below = keys[order], below[order]
+        left = np.full(len(keys), most)
         places: list[I64] = []
-        found: list[U64] = []
-        for partition, start, end in _stretches(partitions[order]):
-            left = np.full(end - start, most)
-            for run in (self._main[partition], self._recent[partition]):  # the older ids are in the main run
-                asked, hits = _in_run(run, firsts[start:end], ends[start:end], left)
-                if len(asked):
-                    places.append(order[start + asked])
-                    found.append(run[hits])
-        if not found:
-            return np.empty(0, np.int64), np.empty(0, np.uint32)
-        return np.concatenate(places), (np.concatenate(found) & _ID).astype(np.uint32)
+        found: list[U32] = []
+        if self._main_size:  # the older ids are there
+            for asked, ids in self._in_main(keys, below, left):
+                places.append(asked)
+                found.append(ids)
+        asked, ids = self._in_recent(keys, below, left)
+        return order[np.concatenate((*places, asked))], np.concatenate((*found, ids))
+
+    def _in_main(self, keys: U64, below: U64, left: I64) -> Iterator[tuple[I64, U32]]:
+        firsts = (keys << _PARTITION_BITS) & _KEY
+        ends = firsts | below
+        for partition, start, end in _stretches((keys >> _TO_PARTITION).astype(np.uint8)):
+            part = slice(start, end)
+            run = self._main[partition]
+            asked, hits = _in_run(run, firsts[part], ends[part], left[part])
+            if len(asked):
+                yield start + asked, (run[hits] & _ID).astype(np.uint32)
+
+    def _in_recent(self, keys: U64, below: U64, left: I64) -> tuple[I64, U32]:
+        begins = self._recent_keys.searchsorted(keys)
+        hit = (
+            np.flatnonzero(self._recent_keys.take(begins, mode="clip") == keys)
+            if len(self._recent_keys)
+            else begins[:0]
+        )
+        begin = begins[hit]
+        counts = np.minimum(self._recent_keys.searchsorted(keys[hit], "right") - begin, left[hit])
+        asked, hits = _spread(hit, begin, counts)
+        ids = self._recent_ids[hits]
+        is_older = ids < below[asked]
+        return asked[is_older], ids[is_older]
 
     def partitions(self) -> list[U64]:
         """All entries, to be kept elsewhere; `restore` takes them back."""
@@ -88,11 +106,13 @@ class BandIndex:
         self._main[partition] = entries
 
     def _settle(self) -> None:
-        for partition, recent in enumerate(self._recent):
-            self._main[partition] = _merged(self._main[partition], recent)
-        self._main_size += self._recent_size
-        self._recent = [_NOTHING] * PARTITIONS
-        self._recent_size = 0
+        entries = ((self._recent_keys << _PARTITION_BITS) & _KEY) | self._recent_ids
+        for partition, start, end in _stretches((self._recent_keys >> _TO_PARTITION).astype(np.uint8)):
+            new = entries[start:end]
+            new.sort()  # by the bits of the keys that are left, and ids
+            self._main[partition] = _merged(self._main[partition], new)
+        self._main_size += len(entries)
+        self._recent_keys, self._recent_ids = _NOTHING, np.empty(0, np.uint32)
 
 
 def _merged(run: U64, new: U64) -> U64:
@@ -111,6 +131,11 @@ def _in_run(run: U64, firsts: U64, ends: U64, left: I64) -> tuple[I64, I64]:
     begin = begins[hit]
     counts = np.minimum(run.searchsorted(ends[hit]) - begin, left[hit])
     left[hit] -= counts
+    return _spread(hit, begin, counts)
+
+
+def _spread(hit: I64, begin: I64, counts: I64) -> tuple[I64, I64]:
+    """Each of `hit` as often as `counts` says, beside the places that follow its `begin`."""
     shifts = np.cumsum(counts) - counts
     return np.repeat(hit, counts), np.arange(int(counts.sum())) + np.repeat(begin - shifts, counts)
 
