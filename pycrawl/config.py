@@ -298,11 +298,11 @@ class ContentSection:
     main_content: str = _key(
         _choice("auto", "dom", "slope", "off"),
         "auto",
-        'How a page\'s main content is found, by which near-duplicates are judged: "dom", or "auto" for the same in '
-        'less time on plain pages, "slope", or "off": all of its text counts.',
+        'How a page\'s main content is found, by which near-duplicates are judged: "dom", or "auto" for the same by '
+        'the compiled module, in much less time, "slope", or "off": all of its text counts.',
     )
     near_duplicates: bool = _key(
-        _switch, False, "Find pages whose text is nearly that of a stored one; two thirds more work."
+        _switch, True, "Find pages whose text is nearly that of a stored one, and passages that pages share."
     )
     near_duplicate_threshold: float = _key(
         _number(0.5, 1), 0.9, "How much of the text two pages must share (Jaccard coefficient of 4-word shingles)."

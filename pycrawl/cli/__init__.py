@@ -1,6 +1,6 @@
 """The command line: one file for each command, loaded when it is called.
 
-A spawned fetcher imports this module once more, as the main module of the program; so it loads nothing but click.
+A spawned fetcher imports this module once more, as the main module of the program; so it loads little but click.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import sys
 import click
 
 from pycrawl import __version__
+from pycrawl.compiled import native
 from pycrawl.errors import PycrawlError
 
 COMMANDS = ("init", "add", "crawl", "stats", "get", "why", "dups", "audit", "verify", "demo")
@@ -32,7 +33,11 @@ class LazyGroup(click.Group):
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.version_option(__version__, prog_name="pycrawl")
+@click.version_option(
+    __version__,
+    prog_name="pycrawl",
+    message=f"%(prog)s, version %(version)s{'' if native else ', without its compiled module: crawls are slower'}",
+)
 def cli() -> None:
     """A polite, restartable web crawler for one machine.
 

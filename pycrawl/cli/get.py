@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from pycrawl.cli.common import crawl_directory, directory_option, open_for_reading
 from pycrawl.errors import PycrawlError, UsageError
+
+if TYPE_CHECKING:
+    from pycrawl.config import Config
+    from pycrawl.parse.html import ParsedPage
 
 
 def _time(ctx: click.Context, parameter: click.Parameter, value: str | None) -> float | None:
@@ -33,14 +39,27 @@ def _time(ctx: click.Context, parameter: click.Parameter, value: str | None) -> 
 @click.argument("url")
 @click.option("--headers", "with_headers", is_flag=True, help="Print the status line and headers before the body.")
 @click.option(
+    "--text", "part", flag_value="text", help="Print its text instead: all that is shown, a line for each block."
+)
+@click.option("--content", "part", flag_value="content", help="Print its main content instead, without what frames it.")
+@click.option(
+    "--json",
+    "part",
+    flag_value="json",
+    help="Print what is read off it: title, language, encoding, text, main content, links with their texts.",
+)
+@click.option(
     "--at", metavar="TIME", callback=_time, help="As it was at this time (2026-03-01T12:30); without: the newest."
 )
-def command(path: Path, url: str, with_headers: bool, at: float | None) -> None:
+def command(path: Path, url: str, with_headers: bool, part: str | None, at: float | None) -> None:
     """Write the stored document of URL to standard output, byte for byte as it was served.
 
     \b
       pycrawl get https://example.com/ > page.html
+      pycrawl get https://example.com/ --content
     """
+    if with_headers and part:
+        raise UsageError("expected --headers or one of --text, --content and --json, found both")
     from pycrawl import trecweb
     from pycrawl.state import meta
     from pycrawl.state.documents import file_name, newest_document
@@ -48,7 +67,8 @@ def command(path: Path, url: str, with_headers: bool, at: float | None) -> None:
     from pycrawl.urls import UrlRules, from_user, url_hash
 
     directory = crawl_directory(path)
-    normal = from_user(url, UrlRules.of(directory.config()))
+    config = directory.config()
+    normal = from_user(url, UrlRules.of(config))
     if normal is None:
         raise UsageError(f"{url}: not an http or https URL")
     database = open_for_reading(directory)
@@ -62,6 +82,9 @@ def command(path: Path, url: str, with_headers: bool, at: float | None) -> None:
         record = trecweb.decode(
             reader.read(name, document.offset, document.length), document.escapes, document.body_length
         )
+    if part:
+        click.echo(_part(part, normal, record.body, document.content_type, config))
+        return
     output = sys.stdout.buffer
     if with_headers:
         output.write(record.status_line + b"\r\n")
@@ -70,3 +93,45 @@ def command(path: Path, url: str, with_headers: bool, at: float | None) -> None:
         output.write(b"\r\n")
     output.write(record.body)
     output.flush()
+
+
+def _part(part: str, url: str, body: bytes, content_type: str, config: Config) -> str:
+    """What was asked for of a document, as text."""
+    from pycrawl.answer import is_html, plain_text_of
+    from pycrawl.parse.html import ParsedPage, parse_html
+
+    if is_html(content_type, body):
+        method = config.content.main_content
+        page = parse_html(body, content_type, with_text=True, main_content=method, with_anchors=True)
+    else:
+        text, charset = plain_text_of(body, content_type)
+        page = ParsedPage([], [], "", frozenset(), text=text, content=text, charset=charset)
+    if part == "text":
+        return page.text.strip("\n")
+    return page.content if part == "content" else json.dumps(_as_json(url, page, config), indent=2, ensure_ascii=False)
+
+
+def _as_json(url: str, page: ParsedPage, config: Config) -> dict[str, Any]:
+    from pycrawl.urls import UrlRules, normalise
+
+    rules = UrlRules.of(config)
+    base = (normalise(page.base_href, rules, url) if page.base_href else url) or url
+    nofollow = set(page.nofollow_hrefs)
+    return {
+        "url": url,
+        "title": page.title,
+        "language": page.language or None,
+        "charset": page.charset.used or "us-ascii",
+        "declared_charset": page.charset.declared or None,
+        "text": page.text,
+        "content": page.content,
+        "links": [
+            {
+                "url": normalise(href, rules, base),
+                "href": href,
+                "text": page.anchors.get(href, ""),
+                "nofollow": href in nofollow,
+            }
+            for href in (*page.hrefs, *page.nofollow_hrefs)
+        ],
+    }

@@ -613,11 +613,12 @@ static int begin_link(Page *page) {
         return 0;
     }
     const Attribute *rel = attribute(page, "rel");
-    if (rel != NULL && mentions(rel, "nofollow")) {
-        return report(page, page->tag == TAG_A ? "a" : "area");
+    bool is_nofollow = rel != NULL && mentions(rel, "nofollow");
+    if (is_nofollow && report(page, page->tag == TAG_A ? "a" : "area") < 0) {
+        return -1;
     }
     PyObject *value = value_of(href);
-    int failed = value == NULL ? -1 : PyDict_SetItem(page->hrefs, value, Py_None);
+    int failed = value == NULL ? -1 : is_nofollow ? 0 : PyDict_SetItem(page->hrefs, value, Py_None);
     if (failed == 0 && page->anchors != NULL && page->tag == TAG_A) {
         page->anchor_href = value;
         page->anchor_begin = page->length;

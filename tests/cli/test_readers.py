@@ -6,6 +6,7 @@ import json
 import subprocess
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -121,6 +122,34 @@ def test_get_with_headers(crawl: Crawl, site: Site) -> None:
     assert head.startswith("HTTP/1.1 200 OK\n")
     assert f"Content-Length: {len(HOME.body)}" in head.split("\n")
     assert body == HOME.body
+
+
+def test_get_of_what_is_read_off_a_page(tmp_path: Path) -> None:
+    story = "The river rose by two metres in the night, and nobody could reach the old mill any more. " * 3
+    markup = (
+        "<html lang=de><title>Hoch&shy;wasser</title><nav><ul>"
+        + "".join(f"<li><a href=/{number}>Other story {number}</a>" for number in range(20))
+        + f"</ul></nav><article><h2>Flood</h2><p>{story}</p>"
+        + f"<p>{story}<a href='/more?a&amp;b' rel=nofollow>M\u00fchle</a></p></article>"
+    )
+    reply = Reply(markup, content_type="text/html; charset=utf-8")
+    with Site({"/": reply, "/plain": Reply("only text", content_type="text/plain")}) as site:
+        made = Crawl.make(tmp_path / "crawl", [f"{site.url}/", f"{site.url}/plain"])
+        made.run("crawl", "--max-pages", "2")
+        assert made.run("get", "--content", f"{site.url}/").stdout == f"Flood\n{story.strip()}\n{story}M\u00fchle\n"
+        assert "Other story 3\n" in made.run("get", "--text", f"{site.url}/").stdout
+        assert made.run("get", "--content", f"{site.url}/plain").stdout == "only text\n"
+        read = json.loads(made.run("get", "--json", f"{site.url}/").stdout)
+        assert (read["title"], read["language"], read["charset"]) == ("Hoch\xadwasser", "de", "utf-8")
+        assert len(read["links"]) == 21
+        assert read["links"][-1] == {
+            "url": f"{site.url}/more?a&b",
+            "href": "/more?a&b",
+            "text": "M\u00fchle",
+            "nofollow": True,
+        }
+        refused = made.run("get", "--json", "--headers", f"{site.url}/", exit_code=2)
+        assert "--headers" in refused.stderr
 
 
 def test_get_of_what_is_not_there(crawl: Crawl, fresh: Crawl, site: Site) -> None:
