@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 import xxhash
@@ -14,7 +15,7 @@ import xxhash
 from pycrawl import trecweb
 from pycrawl.directory import CrawlDirectory
 from pycrawl.errors import StoreError
-from pycrawl.state import documents, meta
+from pycrawl.state import documents, meta, passages
 from pycrawl.state.counters import totals
 from pycrawl.state.database import Database
 from pycrawl.state.url_seen import CHUNK
@@ -43,6 +44,7 @@ def verify(directory: CrawlDirectory, on_record: OnProgress) -> Iterator[Check]:
         yield _records_match(directory, database, on_record)
         yield _nothing_stored_twice(database)
         yield _near_duplicates_are_stored(database)
+        yield _passages_are_of_stored_pages(database)
         yield _urls_have_one_place(database)
         yield _hashes_match(database)
         yield _counters_match(database)
@@ -134,6 +136,11 @@ def _near_duplicates_are_stored(database: Database) -> Check:
         faults += [fault.format(document_id) for (document_id,) in database.query(sql, (_MOST_FAULTS,))]
     (count,) = database.query("SELECT count(*) FROM page_prints").fetchone()
     return Check("near-duplicates are joined to stored pages", count, tuple(faults))
+
+
+def _passages_are_of_stored_pages(database: Database) -> Check:
+    faults = tuple(islice(passages.faults(database), _MOST_FAULTS))
+    return Check("passages are those of stored pages", passages.count_entries(database), faults)
 
 
 _PLACES = {

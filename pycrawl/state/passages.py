@@ -130,3 +130,26 @@ def _blocks(database: Database, run_id: int, first: int, last: int) -> Iterator[
         (run_id, first, last),
     )
     return (np.frombuffer(entries, ENTRY) for (entries,) in rows)
+
+
+# For proofs
+
+
+def faults(database: Database) -> Iterator[str]:
+    """What is wrong with the index: it must be in order, and lead to documents with fingerprints only."""
+    known = np.array([row[0] for row in database.query("SELECT document_id FROM page_prints ORDER BY 1")], ENTRY)
+    last: tuple[int, int] = (0, -1)  # the run, and its entry before
+    for run_id, first, blob in database.query("SELECT run_id, first, entries FROM passage_blocks ORDER BY 1, 2"):
+        entries = np.frombuffer(blob, ENTRY)
+        before = last[1] if last[0] == run_id else -1
+        if not len(entries) or int(entries[0]) != first or first <= before or np.any(entries[1:] <= entries[:-1]):
+            yield f"the passages of run {run_id} are out of order at {first}"
+            continue
+        last = (run_id, int(entries[-1]))
+        ids = np.unique(entries & _ID)
+        strange = ids[~np.isin(ids, known)]
+        yield from (f"passages lead to document {one}, which has no fingerprints" for one in strange.tolist())
+
+
+def count_entries(database: Database) -> int:
+    return int(database.query("SELECT coalesce(sum(length(entries)), 0) FROM passage_blocks").fetchone()[0]) // 8

@@ -104,6 +104,24 @@ def test_a_changed_compound_file_is_found_by_verify(copy: Crawl) -> None:
     assert changed.name in copy.run("verify", exit_code=FAILED).stdout
 
 
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (
+            "DELETE FROM page_prints WHERE document_id = (SELECT max(document_id) FROM page_prints)",
+            "has no fingerprints",
+        ),
+        ("UPDATE passage_blocks SET first = first + 1", "out of order"),
+        ("UPDATE passage_blocks SET entries = zeroblob(length(entries))", "out of order"),
+    ],
+)
+def test_changed_passages_are_found_by_verify(copy: Crawl, change: str, told: str) -> None:
+    with closing(sqlite3.connect(copy.directory.state)) as database:
+        assert database.execute(change).rowcount > 0
+        database.commit()
+    assert told in copy.run("verify", exit_code=FAILED).stdout
+
+
 def test_files_without_permission(copy: Crawl) -> None:
     if os.geteuid() == 0:
         pytest.skip("root may read everything")
