@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -26,6 +27,7 @@ from pycrawl.prints import packed
 needs_native = pytest.mark.skipif(native is None, reason="the compiled module was not built")
 
 LETTERS = "abcXYZ019 \t-_éÉßẞİıΣσςжЖ中文字ไทย𝔸😀'’“ ̈ﬁŁ\x00"
+ROOT = Path(__file__).parents[1]
 SHARED_PAGES = Path(__file__).parents[2] / "shared" / "data" / "content" / "html"
 
 
@@ -238,3 +240,28 @@ def test_texts_of_links() -> None:
         with_anchors=True,
     )
     assert page.anchors == {"/1": "again", "/3": "tür"}
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
+def test_sanitizers_find_nothing(tmp_path: Path) -> None:
+    """A build that reports any access outside its buffers, and half a minute of markup that looks for one."""
+    import sysconfig
+
+    package = tmp_path / "pycrawl"
+    shutil.copytree(ROOT / "pycrawl", package, ignore=shutil.ignore_patterns("*.so", "__pycache__"))
+    sources = [str(source) for source in sorted((ROOT / "pycrawl" / "native").glob("*.c"))]
+    flags = "-shared -fPIC -g -O1 -std=c11 -fno-sanitize-recover=all -fsanitize=address,undefined".split()
+    built = [*flags, f"-I{sysconfig.get_path('include')}", *sources, "-o", str(package / "_native.abi3.so")]
+    subprocess.run(["gcc", *built], check=True)
+    asan = subprocess.run(["gcc", "-print-file-name=libasan.so"], capture_output=True, text=True, check=True).stdout
+    environment = {
+        **os.environ,
+        "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}",
+        "LD_PRELOAD": asan.strip(),
+        "ASAN_OPTIONS": "detect_leaks=0",
+    }
+    fuzz = [sys.executable, "-P", "-m", "tests.native_fuzz", "30"]
+    ended = subprocess.run(fuzz, env=environment, cwd=tmp_path, capture_output=True, text=True)
+    assert ended.returncode == 0, ended.stderr
+    assert f"read by {package}" in ended.stdout
