@@ -33,5 +33,8 @@ def scan(
     links to each href.
     """
 
+def may_hold_doc_tag(body: bytes, /) -> bool:
+    """Whether there is "<doc" or "</doc", in capital or small letters."""
+
 def set_entities(entities: dict[str, str], /) -> None: ...
 def set_frame_words(sure: list[str], sure_starts: list[str], maybe: list[str], /) -> None: ...

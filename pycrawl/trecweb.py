@@ -31,6 +31,7 @@ from urllib.parse import quote
 
 from isal import isal_zlib
 
+from pycrawl.compiled import native
 from pycrawl.errors import StoreError
 
 MAX_RECORD_BYTES = 100_000_000  # Indri reads no longer document
@@ -172,12 +173,17 @@ def _escape(body: bytes) -> tuple[bytes, bytes]:
         flags |= _NULS_REMOVED
         changes = body.translate(_NUL_MASK)
         text = body.replace(b"\0", b"")
-    if _TAG.search(text):  # after the NULs have gone: they may have stood inside a tag
+    if _may_hold_tag(text) and _TAG.search(text):  # after the NULs have gone: they may have stood inside a tag
         flags |= _TAGS_DISARMED
         disarmed = _disarm(text)
         changes += _xor(text, disarmed)
         text = disarmed
     return text, bytes([flags]) + isal_zlib.compress(changes, _LEVEL, _RAW) if flags else b""
+
+
+def _may_hold_tag(text: bytes) -> bool:
+    """Asked first: a fifth of the regular expression's time."""
+    return native is None or bool(native.may_hold_doc_tag(text))
 
 
 def _disarm(text: bytes) -> bytes:

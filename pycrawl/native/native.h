@@ -25,6 +25,9 @@ PyObject *native_pairs(PyObject *self, PyObject *args);
 PyObject *native_scan(PyObject *self, PyObject *args);
 PyObject *native_set_entities(PyObject *self, PyObject *entities);
 
+/* record.c */
+PyObject *native_may_hold_doc_tag(PyObject *self, PyObject *body);
+
 /* content.c: what a page's blocks of text are worth, and which of them are its main content. */
 
 typedef struct {

@@ -534,6 +534,46 @@ static PyObject *value_of(const Attribute *attribute) {
     return value;
 }
 
+/* A URL as the URL standard reads it: no white space around it, no line breaks or tabs inside. */
+static PyObject *url_of(const Attribute *attribute) {
+    bool is_clean = true;
+    for (size_t place = 0; place < attribute->value_length; place++) {
+        is_clean &= attribute->value[place] > ' ' && attribute->value[place] != '&';
+    }
+    if (is_clean) {
+        return PyUnicode_DecodeUTF8((const char *)attribute->value, (Py_ssize_t)attribute->value_length, "replace");
+    }
+    PyObject *value = value_of(attribute);
+    Py_ssize_t length = 0;
+    const char *characters = value != NULL ? PyUnicode_AsUTF8AndSize(value, &length) : NULL;
+    if (characters == NULL) {
+        Py_XDECREF(value);
+        return NULL;
+    }
+    const char *from = characters, *end = characters + length;
+    while (from < end && is_space[(byte)*from]) {
+        from++;
+    }
+    while (end > from && is_space[(byte)end[-1]]) {
+        end--;
+    }
+    char *cleaned = malloc((size_t)(end - from) + 1), *to = cleaned;
+    PyObject *url = NULL;
+    if (cleaned == NULL) {
+        PyErr_NoMemory();
+    } else {
+        for (; from < end; from++) {
+            if (*from != '\t' && *from != '\n' && *from != '\r') {
+                *to++ = *from;
+            }
+        }
+        url = PyUnicode_DecodeUTF8(cleaned, to - cleaned, "replace");
+    }
+    free(cleaned);
+    Py_DECREF(value);
+    return url;
+}
+
 static PyObject *all_attributes(const Page *page) {
     PyObject *found = PyDict_New();
     for (size_t place = page->attribute_count; found != NULL && place-- > 0;) { /* of two with one name the first counts */
@@ -617,8 +657,12 @@ static int begin_link(Page *page) {
     if (is_nofollow && report(page, page->tag == TAG_A ? "a" : "area") < 0) {
         return -1;
     }
-    PyObject *value = value_of(href);
-    int failed = value == NULL ? -1 : is_nofollow ? 0 : PyDict_SetItem(page->hrefs, value, Py_None);
+    PyObject *value = url_of(href);
+    if (value == NULL || PyUnicode_GetLength(value) == 0) {
+        Py_XDECREF(value);
+        return value == NULL ? -1 : 0;
+    }
+    int failed = is_nofollow ? 0 : PyDict_SetItem(page->hrefs, value, Py_None);
     if (failed == 0 && page->anchors != NULL && page->tag == TAG_A) {
         page->anchor_href = value;
         page->anchor_begin = page->length;

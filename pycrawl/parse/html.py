@@ -46,7 +46,7 @@ class _Reader:
 
     def __init__(self, agent: str) -> None:
         self._addressed = ("robots", agent.lower())
-        self.hrefs: dict[str, None] = {}  # as they stand, white space and all
+        self.hrefs: dict[str, None] = {}
         self.nofollow_hrefs: dict[str, None] = {}
         self.base_href = ""
         self.robots: set[str] = set()
@@ -56,22 +56,21 @@ class _Reader:
         _READ[tag](self, attributes)
 
     def anchor(self, attributes: dict[str, str]) -> None:
-        if href := attributes.get("href"):
+        if href := clean_url(attributes.get("href", "")):
             is_nofollow = "nofollow" in attributes.get("rel", "").lower().split()
             (self.nofollow_hrefs if is_nofollow else self.hrefs)[href] = None
 
     def frame(self, attributes: dict[str, str]) -> None:
-        if src := attributes.get("src"):
-            self.hrefs[src] = None
+        self._follow(attributes.get("src", ""))
 
     def link(self, attributes: dict[str, str]) -> None:
         rels = attributes.get("rel", "").lower().split()
         # "alternate stylesheet" is a stylesheet.
-        if not _FOLLOWED_RELS.isdisjoint(rels) and "stylesheet" not in rels and (href := attributes.get("href")):
-            self.hrefs[href] = None
+        if not _FOLLOWED_RELS.isdisjoint(rels) and "stylesheet" not in rels:
+            self._follow(attributes.get("href", ""))
 
     def base(self, attributes: dict[str, str]) -> None:
-        self.base_href = self.base_href or _clean(attributes.get("href", ""))
+        self.base_href = self.base_href or clean_url(attributes.get("href", ""))
 
     def html(self, attributes: dict[str, str]) -> None:
         self.language = self.language or attributes.get("lang", "")
@@ -83,8 +82,11 @@ class _Reader:
         is_refresh = attributes.get("http-equiv", "").strip().lower() == "refresh"
         if is_refresh and (match := _REFRESH.match(content)):
             quote, target = match[1], match[2]
-            if href := target.partition(quote)[0] if quote else target:
-                self.hrefs[href] = None
+            self._follow(target.partition(quote)[0] if quote else target)
+
+    def _follow(self, href: str) -> None:
+        if cleaned := clean_url(href):
+            self.hrefs[cleaned] = None
 
 
 _READ: dict[str, Callable[[_Reader, dict[str, str]], None]] = {
@@ -131,8 +133,8 @@ def parse_html(
             markup, reader.element, with_text, main_content, anchors if with_anchors else None
         )
     return ParsedPage(
-        hrefs=_clean_all(reader.hrefs),
-        nofollow_hrefs=_clean_all(reader.nofollow_hrefs),
+        hrefs=[*reader.hrefs],
+        nofollow_hrefs=[*reader.nofollow_hrefs],
         base_href=reader.base_href,
         robots=frozenset(reader.robots),
         text=f"{title}\n{text}" if with_text else "",
@@ -144,14 +146,6 @@ def parse_html(
     )
 
 
-def _clean_all(hrefs: dict[str, None]) -> list[str]:
-    """What is left of them, distinct; most pages have none with white space in it, which one look at all tells."""
-    joined = "".join(hrefs)
-    if not any(map(joined.__contains__, _SPACE)):
-        return [*hrefs]
-    return [href for href in dict.fromkeys(map(_clean, hrefs)) if href]
-
-
-def _clean(href: str) -> str:
+def clean_url(href: str) -> str:
     """An attribute's URL as the URL standard reads it: no white space around it, no line breaks or tabs inside."""
     return href.strip(_SPACE).translate(_LINE_BREAKS)

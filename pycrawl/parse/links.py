@@ -79,6 +79,7 @@ class LinkPacker:
         if self._filter.is_too_deep(depth + 1):
             _count(filtered, Reason.TOO_DEEP, len(hrefs))
             return NO_LINKS, filtered
+        hrefs = _without_fragments(hrefs)
         if len(hrefs) > self._max_links:
             _count(filtered, Reason.TOO_MANY_LINKS, len(hrefs) - self._max_links)
             hrefs = hrefs[: self._max_links]
@@ -92,7 +93,7 @@ class LinkPacker:
         at_home = self._at_home.get(place.home, _NOTHING).get
         anywhere = self._anywhere.get
         for href in hrefs:
-            found = at_home(href) or anywhere(href) or self._find(href, place)
+            found = at_home(href) or anywhere(href) or self._find(href or place.base, place)
             if isinstance(found, int):
                 known[found] = None
             elif isinstance(found, tuple):
@@ -164,11 +165,25 @@ def _count(filtered: dict[str, int], reason: Reason, number: int) -> None:
         filtered[reason] = filtered.get(reason, 0) + number
 
 
+def _without_fragments(hrefs: list[str]) -> list[str]:
+    """Distinct; a link within its page is the empty one."""
+    if "#" not in "".join(hrefs):
+        return hrefs
+    return [*dict.fromkeys([_without_fragment(href) if "#" in href else href for href in hrefs])]
+
+
+def _without_fragment(href: str) -> str:
+    kept = href[: href.index("#")]
+    return kept if kept[-1:] > " " or not kept else href  # control characters at the end of a URL mean nothing
+
+
 def _absolute(href: str, home: str, folder: str) -> str:
     """The link with all it takes from its page written out, where that needs no parser; else empty.
 
     Such a text means the same on every page, so what became of it can be remembered.
     """
+    if href.startswith("../"):
+        return _from_above(href, home, folder)
     if href.startswith(_SCHEMES):
         return href
     first = href[:1]
@@ -177,6 +192,15 @@ def _absolute(href: str, home: str, folder: str) -> str:
         return home + href if href[1:2] not in ("/", "\\", "\t", "\n", "\r") else ""
     if first <= " " or first in "?#\\" or ":" in href:
         return ""
+    return folder + href
+
+
+def _from_above(href: str, home: str, folder: str) -> str:
+    root = len(home) + 1
+    while href.startswith("../"):
+        href = href[3:]
+        if len(folder) > root:
+            folder = folder[: folder.rindex("/", 0, -1) + 1]
     return folder + href
 
 

@@ -11,6 +11,7 @@ from resiliparse.parse.html import HTMLTree
 
 from pycrawl.parse.bounds import bounded
 from pycrawl.parse.content import page_text
+from pycrawl.parse.html import clean_url
 
 _SELECTOR = "html,a,area,iframe,frame,link,meta,base"
 _ATTRIBUTES = ("href", "rel", "src", "name", "content", "http-equiv", "lang")
@@ -36,8 +37,8 @@ def read_tree(
         attributes = {name: value for name in _ATTRIBUTES if (value := node.getattr(name))}
         if attributes:
             element(tag, attributes)
-        if anchors is not None and tag == "a" and (href := attributes.get("href")) and (words := node.text.split()):
-            anchors[href] = " ".join(words)
+        if anchors is not None and tag == "a" and "href" in attributes and (words := node.text.split()):
+            anchors[clean_url(attributes["href"])] = " ".join(words)
     text = plain_text(markup) if with_text or main_content == "off" else ""
     content = text if main_content == "off" else page_text(tree, main_content) if main_content else ""
     return _title(tree), text, content
