@@ -1,18 +1,24 @@
 """Does a page cost more in a long crawl than in a short one? `python bench/growth.py [PAGES…]` (default: 5000 100000).
 
 Each size is crawled in a web of its own, with a host for each hundred pages. What the programs take to start, which is
-measured with a web of one page, is taken off, as it would weigh more in the short crawl; the ratio is to the first one.
+measured with a web of one page, is taken off: it would weigh more in the short crawl. The first size is crawled three
+times before and three times after each other one, as processors are not equally fast from one minute to the next; the
+ratio is to the median of these.
 """
 
 from __future__ import annotations
 
 import argparse
+import statistics
 
 from crawl import measure
 from measure import add_setting_option
 from static_web import StaticWeb
 
 PAGES_PER_HOST = 100
+
+
+REPEATED = 3
 
 
 def main() -> None:
@@ -24,15 +30,28 @@ def main() -> None:
     settings = dict(options.settings)
     start = measure(StaticWeb(hosts=1, pages=1), options.fetchers, settings).spent.cpu
     print(f"to start takes {start:.2f} s of CPU time\n")
-    print(f"{'pages':>10}{'pages/s':>10}{'CPU ms/page':>13}{'ratio':>8}{'peak MB':>9}", flush=True)
-    first = 0.0
-    for pages in options.pages:
+    print(f"{'pages':>10}{'pages/s':>10}{'CPU ms/page':>13}", flush=True)
+
+    def crawled(pages: int) -> tuple[float, str]:
         web = StaticWeb(hosts=max(1, pages // PAGES_PER_HOST), pages=pages)
         found = measure(web, options.fetchers, settings)
         cost = (found.spent.cpu - start) / found.pages * 1000
-        first = first or cost
-        rate, peak = found.pages / found.report["seconds"], found.spent.peak / 1e6
-        print(f"{found.pages:>10,}{rate:>10,.0f}{cost:>13.3f}{cost / first:>8.2f}{peak:>9,.0f}", flush=True)
+        return cost, f"{found.pages:>10,}{found.pages / found.report['seconds']:>10,.0f}{cost:>13.3f}"
+
+    smallest, *others = options.pages
+    for pages in others:
+        costs = []
+        for _ in range(REPEATED):
+            cost, line = crawled(smallest)
+            costs.append(cost)
+            print(line, flush=True)
+        large, large_line = crawled(pages)
+        print(large_line, flush=True)
+        for _ in range(REPEATED):
+            cost, line = crawled(smallest)
+            costs.append(cost)
+            print(line, flush=True)
+        print(f"{pages:,} pages: {large / statistics.median(costs):.2f} times as much as {smallest:,}", flush=True)
 
 
 if __name__ == "__main__":
