@@ -20,6 +20,7 @@ import psutil
 from pycrawl.config import Config, PolitenessSection
 from pycrawl.frontier.discovered import Discovered
 from pycrawl.frontier.frontier import Frontier
+from pycrawl.memory import give_freed_memory_back
 from pycrawl.model import PackedLinks
 from pycrawl.state.counters import Counters
 from pycrawl.state.database import Database
@@ -47,6 +48,8 @@ class State:
         self.hosts = Hosts(database)
         self.seen = UrlSeen(database, SEED)
         self.frontier = Frontier(database, self.hosts, self.counters, self.seen, CONFIG, random.Random(1))
+        database.empty_cache()  # as `Workspace` does
+        give_freed_memory_back()
 
     def commit(self) -> None:
         self.frontier.flush()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
 
 _YOUNG_OBJECTS = 100_000  # by default a few hundred: batches of rows would be walked through again and again
@@ -21,3 +22,10 @@ def keep_freed_memory() -> None:
     (mallopt(3), M_MMAP_THRESHOLD: "dynamic"); elsewhere this does nothing.
     """
     bytes(_KEPT_MEMORY)
+
+
+def give_freed_memory_back() -> None:
+    """To the system; after much was read that is not kept. Where there is no glibc this does nothing."""
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)

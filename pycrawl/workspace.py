@@ -22,7 +22,7 @@ from pycrawl.directory import CrawlDirectory
 from pycrawl.frontier.back import BackQueue, Entry
 from pycrawl.frontier.discovered import Discovered
 from pycrawl.frontier.frontier import Frontier
-from pycrawl.memory import collect_rarely
+from pycrawl.memory import collect_rarely, give_freed_memory_back
 from pycrawl.model import RobotsFile, StoredBody
 from pycrawl.state import documents, hosts, meta, urls_table
 from pycrawl.state.content_seen import ContentSeen
@@ -117,6 +117,8 @@ class Workspace:
         self.group = Group()
         self._closed: tuple[Group, PendingSync] | None = None
         self._copied_at = time.monotonic()
+        self.database.empty_cache()
+        give_freed_memory_back()  # half of what it took to read the known URLs
 
     # Documents
 

@@ -100,6 +100,10 @@ class Database:
         finally:
             self._connection.execute("ROLLBACK")
 
+    def empty_cache(self) -> None:
+        """After much was read once, as at the start: what is asked for next is not in there."""
+        self._connection.execute("PRAGMA shrink_memory")
+
     def close(self) -> None:
         """Without committing: what was not committed is as if it never happened."""
         self._connection.close()
