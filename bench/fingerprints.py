@@ -21,7 +21,6 @@ from pycrawl.fingerprint import (
     SKETCH_SIZE,
     SimhashIndex,
     bands,
-    of_text,
     resemblance,
     resemblances,
     shingles,
@@ -31,6 +30,8 @@ from pycrawl.fingerprint import (
     tokens,
     windows,
 )
+from pycrawl.fingerprint.packed import packed_by_numpy
+from pycrawl.prints import packed
 
 DOCS = Path(__file__).parents[1] / "docs/fingerprints.md"
 BEGIN, END = "<!-- made by bench/fingerprints.py --error-table -->\n", "<!-- end -->\n"
@@ -77,12 +78,13 @@ def parts(text: str) -> Iterator[tuple[str, Callable[[], object]]]:
     hashes = words.hashes
     prints = windows(hashes)
     values = sketch(prints)
+    yield "everything, as the crawl does", lambda: packed(text, 0)
     yield "split into words, hash them", lambda: split(text)
     yield "text digest", lambda: words.digest(0)
-    yield "windows of 4 words", lambda: windows(hashes)
-    yield "sketch", lambda: sketch(prints)
-    yield "simhash", lambda: simhash(hashes)
-    yield "everything (of_text)", lambda: of_text(text)
+    yield "by numpy: everything", lambda: packed_by_numpy(text, 0)
+    yield "by numpy: windows of 4 words", lambda: windows(hashes)
+    yield "by numpy: sketch", lambda: sketch(prints)
+    yield "by numpy: simhash", lambda: simhash(hashes)
     yield "keys of the bands", lambda: bands(values)
     yield "resemblance of two", lambda: resemblance(values, values)
 
@@ -91,9 +93,9 @@ def print_costs() -> None:
     plain = [make_text(random.Random(1), size) for size in SIZES]
     texts = [*plain, plain[1].replace("a", "ä")]
     columns = [dict(parts(text)) for text in texts]
-    print(f"{'µs of CPU':<28}" + "".join(f"{size // 1_000:>8} KB" for size in SIZES) + "  20 KB, not ASCII")
+    print(f"{'µs of CPU':<32}" + "".join(f"{size // 1_000:>8} KB" for size in SIZES) + "  20 KB, not ASCII")
     for name in columns[0]:
-        print(f"{name:<28}" + "".join(f"{best(column[name]):>11.1f}" for column in columns))
+        print(f"{name:<32}" + "".join(f"{best(column[name]):>11.1f}" for column in columns))
     many = np.repeat(sketch(windows(tokens(texts[0])))[np.newaxis], 1_000, axis=0)
     print(f"resemblance of one with 1,000: {best(lambda: resemblances(many[0], many)):.1f}")
 

@@ -38,9 +38,7 @@ def _time(ctx: click.Context, parameter: click.Parameter, value: str | None) -> 
 @directory_option
 @click.argument("url")
 @click.option("--headers", "with_headers", is_flag=True, help="Print the status line and headers before the body.")
-@click.option(
-    "--text", "part", flag_value="text", help="Print its text instead: all that is shown, a line for each block."
-)
+@click.option("--text", "part", flag_value="text", help="Print its text instead: all that is shown.")
 @click.option("--content", "part", flag_value="content", help="Print its main content instead, without what frames it.")
 @click.option(
     "--json",

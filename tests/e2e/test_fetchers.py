@@ -71,7 +71,11 @@ def test_a_url_that_kills_its_fetcher_twice_is_given_up(make_crawl: MakeCrawl) -
     pages["/killer"] = Reply("never seen", before=kill_client)
     with Site({"/": page(*paths[:15], "/killer", *paths[15:]), **pages}) as site:
         # What is being worked on when a fetcher dies is blamed: a close look at the first pages takes a while.
-        settings: Settings = {"politeness": {"connections_per_host": 4}, "traps": {"novelty": False}}
+        settings: Settings = {
+            "politeness": {"connections_per_host": 4},
+            "traps": {"novelty": False},
+            "content": {"near_duplicates": False},
+        }
         crawl = make_crawl([site.url + "/"], settings)
         output = crawl.run("crawl").stdout
         assert "2 fetchers died" in output, output + (crawl.directory.log / "crawl.log").read_text()
