@@ -7,9 +7,12 @@ robots.txt denied has a line too, though nothing was sent.
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple, TextIO
+
+from pycrawl.errors import PycrawlError, StoppedByLimit
 
 _FILE_BYTES = 64_000_000
 _PATTERN = "fetches-*.tsv"
@@ -42,20 +45,35 @@ class FetchLog:
         return path.open("a", encoding="utf-8", buffering=1 << 16)
 
     def write(self, line: FetchLine) -> None:
-        self._file.write(
-            f"{line.due:.6f}\t{line.started:.6f}\t{line.ended:.6f}\t{line.kind}\t{line.host}\t{line.address}\t"
-            f"{line.status}\t{line.outcome}\t{line.robots}\t{line.url}\n"
-        )
+        try:
+            self._file.write(
+                f"{line.due:.6f}\t{line.started:.6f}\t{line.ended:.6f}\t{line.kind}\t{line.host}\t{line.address}\t"
+                f"{line.status}\t{line.outcome}\t{line.robots}\t{line.url}\n"
+            )
+        except OSError as error:
+            raise _explained(error, self._file.name) from error
 
     def flush(self) -> None:
         """Hand what is buffered to the kernel, and begin a new file when this one is long."""
-        self._file.flush()
-        if self._file.tell() >= _FILE_BYTES:
-            self._file.close()
-            self._file = self._open()
+        try:
+            self._file.flush()
+            if self._file.tell() >= _FILE_BYTES:
+                self._file.close()
+                self._file = self._open()
+        except OSError as error:
+            raise _explained(error, self._file.name) from error
 
     def close(self) -> None:
-        self._file.close()
+        try:
+            self._file.close()
+        except OSError as error:
+            raise _explained(error, self._file.name) from error
+
+
+def _explained(error: OSError, name: str) -> PycrawlError:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return StoppedByLimit(f"{name}: the disk is full; what was committed is safe")
+    return PycrawlError(f"{name}: {error.strerror}")
 
 
 def log_files(folder: Path) -> list[Path]:

@@ -18,6 +18,7 @@ _SIEVE_LINKS = 50_000
 _SIEVE_SHARE = 0.2  # of the time may go into sieving small batches when hosts run out of URLs
 _LONGEST_SIEVE_PAUSE = 0.4  # seconds, when small batches have brought no URL that may be asked for
 _SUSPECT_SECONDS = 0.2  # until a suspect is tried again when another one is in flight at its fetcher
+_NEVER = float("inf")
 _LOOK_UP_SECONDS = 60.0  # between two look-ups of a host's name
 
 
@@ -37,13 +38,21 @@ class Dispatcher:
         run = self._run
         return not run.stopping and run.counts.pages + self._leases.pages < run.limits.max_pages
 
+    @property
+    def next_sieve_at(self) -> float:
+        """When links that have come should be sieved if there is nothing else to ask for, by the monotonic clock: at
+        once if no fetch is under way that might bring more."""
+        if not self._workspace.discovered.count:
+            return _NEVER
+        return self._sieve_at if len(self._leases) else 0.0
+
     def dispatch(self) -> None:
         if not self.may_dispatch():
             return
         now = self._run.now()
         starving = self._leases.has_free_slots and self._frontier.next_ready_at(self._leases.has_free_slot) > now
         links = self._workspace.discovered.count
-        if links >= _SIEVE_LINKS or (links and starving and time.monotonic() >= self._sieve_at):
+        if links >= _SIEVE_LINKS or (links and starving and time.monotonic() >= self.next_sieve_at):
             self._sieve(now)
         self._frontier.fill(starving)
         for fetcher in range(len(self._pool)):

@@ -130,8 +130,11 @@ class Coordinator:
 
     def _patience(self, now: float) -> float:
         """How long there is nothing to do but wait for results."""
+        if self._frontier.is_finished:
+            return 0.0
         wait = min(self._commits.next_at, self._meter.next_at) - now
-        if self._dispatcher.may_dispatch():
+        if self._dispatcher.may_dispatch() and self._leases.has_free_slots:
+            wait = min(wait, self._dispatcher.next_sieve_at - now)
             wait = min(wait, self._frontier.next_ready_at(self._leases.has_free_slot) - self._run.now())
         return min(max(wait, 0.0), _LONGEST_WAIT)
 
