@@ -1,7 +1,7 @@
 """pycrawl beside Scrapy and wget2, on the same webs, in one run: `python bench/compare.py` prints a table for each web.
 
 Two webs are served by nginx on loopback addresses: pages made up from a seed, and real manuals of Debian's packages.
-pycrawl runs as users have it, with near-duplicates on and no delay. CPU time and memory (peak of the proportional set
+pycrawl runs as users have it, but for the delay, which is none. CPU time and memory (peak of the proportional set
 sizes) are those of a crawler's whole process tree; how many pages it got is read from nginx's log.
 """
 

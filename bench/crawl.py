@@ -1,7 +1,7 @@
 """Pages a second, CPU by stage, and memory of a whole crawl of a static web: `python bench/crawl.py [--pages N]`.
 
 Everything is on (robots.txt, durable frontier, links, TREC Web store); only the politeness delay is 0. The web is
-served by nginx on the same machine, so its CPU is shown too. `--set content.near_duplicates=true` (or another setting)
+served by nginx on the same machine, so its CPU is shown too. `--set content.near_duplicates=false` (or another setting)
 shows what that costs.
 """
 

@@ -53,7 +53,7 @@ class Missing(Exception):
 
 
 def _pycrawl(web: Web, work: Path, server: Path) -> Spent:
-    settings = {"scope.allow_hosts": json.dumps(web.addresses), "content.near_duplicates": "true"}
+    settings = {"scope.allow_hosts": json.dumps(web.addresses)}
     new_crawl(work / "crawl", web.starts, settings)
     return crawl(work / "crawl")[1]
 
