@@ -125,9 +125,9 @@ def _between(block: Entries, first: int, last: int) -> Entries:
 def _blocks(database: Database, run_id: int, first: int, last: int) -> Iterator[Entries]:
     """Those that may hold entries from `first` to `last`: mostly one."""
     rows = database.query(
-        "SELECT entries FROM passage_blocks WHERE run_id = ?1 AND first <= ?3 AND first >= coalesce("
-        "(SELECT max(first) FROM passage_blocks WHERE run_id = ?1 AND first <= ?2), 0) ORDER BY first",
-        (run_id, first, last),
+        "SELECT entries FROM passage_blocks WHERE run_id = ? AND first <= ? AND first >= coalesce("
+        "(SELECT max(first) FROM passage_blocks WHERE run_id = ? AND first <= ?), 0) ORDER BY first",
+        (run_id, last, run_id, first),
     )
     return (np.frombuffer(entries, ENTRY) for (entries,) in rows)
 
