@@ -16,6 +16,38 @@
 
 typedef uint8_t byte;
 
+static inline byte small(byte letter) {
+    return (byte)(letter - 'A') < 26 ? letter | 0x20 : letter;
+}
+
+static inline bool is_letter(byte code) {
+    return (byte)((code | 0x20) - 'a') < 26;
+}
+
+static inline bool is_digit(byte code) {
+    return (byte)(code - '0') < 10;
+}
+
+/* A character in UTF-8; where it ends. */
+static inline byte *put_utf8(byte *to, uint32_t code) {
+    if (code < 0x80) {
+        *to++ = (byte)code;
+    } else if (code < 0x800) {
+        *to++ = (byte)(0xC0 | code >> 6);
+        *to++ = (byte)(0x80 | (code & 0x3F));
+    } else if (code < 0x10000) {
+        *to++ = (byte)(0xE0 | code >> 12);
+        *to++ = (byte)(0x80 | (code >> 6 & 0x3F));
+        *to++ = (byte)(0x80 | (code & 0x3F));
+    } else {
+        *to++ = (byte)(0xF0 | code >> 18);
+        *to++ = (byte)(0x80 | (code >> 12 & 0x3F));
+        *to++ = (byte)(0x80 | (code >> 6 & 0x3F));
+        *to++ = (byte)(0x80 | (code & 0x3F));
+    }
+    return to;
+}
+
 /* words.c */
 PyObject *native_words(PyObject *self, PyObject *args);
 PyObject *native_prints(PyObject *self, PyObject *args);
@@ -23,7 +55,12 @@ PyObject *native_pairs(PyObject *self, PyObject *args);
 
 /* scan.c */
 PyObject *native_scan(PyObject *self, PyObject *args);
+
+/* references.c */
 PyObject *native_set_entities(PyObject *self, PyObject *entities);
+bool are_entities_set(void);
+/* What the reference at `from` stands for, at most eight bytes, into `to`; where it ends, or `from` if it is none. */
+const byte *reference(const byte *from, const byte *end, bool in_attribute, char *to, size_t *length);
 
 /* record.c */
 PyObject *native_may_hold_doc_tag(PyObject *self, PyObject *body);

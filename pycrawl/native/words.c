@@ -151,25 +151,6 @@ static inline uint32_t decode(const byte **from, const byte *end) {
     return code;
 }
 
-static inline byte *encode(byte *to, uint32_t code) {
-    if (code < 0x80) {
-        *to++ = (byte)code;
-    } else if (code < 0x800) {
-        *to++ = (byte)(0xC0 | code >> 6);
-        *to++ = (byte)(0x80 | (code & 0x3F));
-    } else if (code < 0x10000) {
-        *to++ = (byte)(0xE0 | code >> 12);
-        *to++ = (byte)(0x80 | (code >> 6 & 0x3F));
-        *to++ = (byte)(0x80 | (code & 0x3F));
-    } else {
-        *to++ = (byte)(0xF0 | code >> 18);
-        *to++ = (byte)(0x80 | (code >> 12 & 0x3F));
-        *to++ = (byte)(0x80 | (code >> 6 & 0x3F));
-        *to++ = (byte)(0x80 | (code & 0x3F));
-    }
-    return to;
-}
-
 /* The text without case, NUL bytes between its words. `folded` has room for three times the text. */
 static byte *fold_text(const byte *from, const byte *end, const uint16_t *fold, const byte *alone, byte *folded) {
     while (from < end) {
@@ -185,7 +166,7 @@ static byte *fold_text(const byte *from, const byte *end, const uint16_t *fold, 
         if (is_alone) {
             *folded++ = 0;
         }
-        folded = encode(folded, code);
+        folded = put_utf8(folded, code);
         if (is_alone) {
             *folded++ = 0;
         }
