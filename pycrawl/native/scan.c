@@ -39,7 +39,7 @@ typedef struct {
     uint32_t *names; /* of the boxes */
     size_t box_count, box_room;
     uint32_t box; /* the innermost that is open */
-    bool in_link;
+    bool in_link, in_form;
     /* what is found */
     PyObject *hrefs, *element, *anchors, *title;
     PyObject *anchor_href; /* of the link that is open; only where anchor texts are wanted */
@@ -213,8 +213,11 @@ static int add_text(Page *page, const byte *from, const byte *end) {
         from += plain;
     }
     size_t before = page->length;
-    page->space = space;
     page->length = (size_t)(to - page->text);
+    if (page->space && before < page->length && page->text[before] == ' ') {
+        before++; /* that stood before this text */
+    }
+    page->space = space;
     if (page->in_link) {
         size_t spaces, continuing, added = page->length - before;
         count_bytes(page->text + before, added, &spaces, &continuing);
@@ -685,9 +688,28 @@ static int begin_element(Page *page) {
         return page->is_self_closing ? 0 : open_box(page, true);
     case TAG_UNSEEN:
         return open_box(page, true);
+    case TAG_FORM:
+        if (page->in_form) {
+            return 0; /* there are no forms in forms */
+        }
+        page->in_form = true;
+        return close_implied(page) < 0 ? -1 : open_box(page, false);
     default:
         return close_implied(page) < 0 ? -1 : open_box(page, false);
     }
+}
+
+/* A form is over with its end tag, but what was opened in it stays open. */
+static int end_form(Page *page) {
+    page->in_form = false;
+    uint8_t tag = page->boxes[page->box].tag;
+    while (tag == TAG_P || tag == TAG_LI || tag == TAG_DD || tag == TAG_DT) {
+        if (close_box(page, page->box) < 0) {
+            return -1;
+        }
+        tag = page->boxes[page->box].tag;
+    }
+    return tag == TAG_FORM ? close_box(page, page->box) : 0;
 }
 
 static int end_element(Page *page) {
@@ -697,6 +719,8 @@ static int end_element(Page *page) {
     case TAG_BR:
         page->space = true;
         return 0;
+    case TAG_FORM:
+        return end_form(page);
     case TAG_HTML: case TAG_BODY: case TAG_HEAD: case TAG_INLINE: case TAG_VOID: case TAG_HR: case TAG_SCRIPT: case TAG_STYLE:
     case TAG_TITLE: case TAG_TEXTAREA: case TAG_IFRAME: case TAG_RAW:
         return 0;
@@ -889,17 +913,22 @@ static PyObject *content_of(Page *page) {
     return content;
 }
 
-static PyObject *results_of(Page *page, bool wants_content) {
+static PyObject *results_of(Page *page, bool wants_text, bool wants_content) {
     size_t length = page->length;
     if (length && page->text[length - 1] == '\n') {
         length--;
     }
-    PyObject *text = PyUnicode_DecodeUTF8(page->text, (Py_ssize_t)length, "replace");
-    if (text == NULL) {
+    PyObject *content = wants_content && page->block_count ? content_of(page) : NULL;
+    if (content == NULL && PyErr_Occurred()) {
         return NULL;
     }
-    PyObject *content = wants_content && page->block_count ? content_of(page) : NULL;
-    if (content == NULL && !PyErr_Occurred()) {
+    bool needs_text = wants_text || (wants_content && content == NULL);
+    PyObject *text = PyUnicode_DecodeUTF8(page->text, needs_text ? (Py_ssize_t)length : 0, "replace");
+    if (text == NULL) {
+        Py_XDECREF(content);
+        return NULL;
+    }
+    if (content == NULL) {
         content = text;
         Py_INCREF(text);
     }
@@ -953,7 +982,7 @@ PyObject *native_scan(PyObject *self, PyObject *args) {
         page.names[0] = 0;
         page.box_count = 1;
         if (read_page(&page) == 0) {
-            results = results_of(&page, wants_content);
+            results = results_of(&page, wants_text, wants_content);
         }
     }
     release(&page);

@@ -6,7 +6,7 @@ Two methods on the tree, compared by `bench/content.py`:
   of links, leaves out boxes whose names tell of a frame, and takes the box whose blocks are worth most together;
 - "slope" takes the flattest part of the document slope curve (`slope.py`).
 
-"auto" is what the compiled module does: "dom" on the markup, without a tree, at a twentieth of the cost
+"auto" is what the compiled module does: "dom" on the markup, without a tree, at a fraction of the cost
 (`native/scan.c`, `native/content.c`); where it was not built, "auto" is "dom".
 """
 

@@ -126,6 +126,7 @@ def parse_html(
             main_content == "auto",
             anchors if with_anchors else None,
         )
+        text = f"{title}\n{text}" if with_text else ""
     else:
         from pycrawl.parse.tree import read_tree
 
@@ -137,7 +138,7 @@ def parse_html(
         nofollow_hrefs=[*reader.nofollow_hrefs],
         base_href=reader.base_href,
         robots=frozenset(reader.robots),
-        text=f"{title}\n{text}" if with_text else "",
+        text=text if with_text else "",
         charset=charset,
         content=content if main_content else "",
         title=title,
