@@ -16,11 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from fingerprints import best, make_text
+from fingerprints import make_text
 from numpy.typing import NDArray
 
-from pycrawl.fingerprint.passages import selected_passages
-from pycrawl.prints import ONE_IN
+from pycrawl.prints import ONE_IN, packed
 from pycrawl.state.database import Database
 from pycrawl.state.passages import Passages, sharing
 
@@ -104,16 +103,11 @@ class Collection:
         return (pages - free) * size
 
 
-def print_selection() -> None:
-    text = make_text(random.Random(1), 20_000)
-    print(f"selection from 20 KB of text, words and all: {best(lambda: selected_passages(text)) / 1e3:.3f} ms of CPU")
-
-
 def print_recall() -> None:
     words = make_text(random.Random(2), 1_000_000).split()
     for length in PASSAGE_WORDS:
         passages = [" ".join(words[begin : begin + length]) for begin in range(0, len(words) - length, length)]
-        enough = sum(len(selected_passages(text)) >= LEAST_SHARED * PRINT_BYTES for text in passages)
+        enough = sum(len(packed(text, 0)[1]) >= LEAST_SHARED * PRINT_BYTES for text in passages)
         print(
             f"passages of {length} words with {LEAST_SHARED} or more: {enough / len(passages):.1%} of {len(passages):,}"
         )
@@ -143,7 +137,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--documents", type=int, default=100_000)
     options = parser.parse_args()
-    print_selection()
     print_recall()
     print_index((min(FIRST_SIZE, options.documents), options.documents))
 

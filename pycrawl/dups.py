@@ -22,9 +22,9 @@ from pycrawl import trecweb
 from pycrawl.answer import is_html, plain_text_of
 from pycrawl.fingerprint import distances, of_words, resemblances, shingles, split, tokens, unpack_sketch
 from pycrawl.fingerprint.packed import PACKED, Prints
-from pycrawl.fingerprint.passages import MOST, selected
+from pycrawl.fingerprint.passages import selected
 from pycrawl.parse.html import parse_html
-from pycrawl.prints import ONE_IN
+from pycrawl.prints import MOST_PASSAGES, ONE_IN
 from pycrawl.state import documents
 from pycrawl.state.band_index import U32, U64
 from pycrawl.state.database import Database
@@ -278,7 +278,7 @@ class Searcher:
 def _promise(counts: I64, words: U32, asked: int) -> F64:
     """Which share of the shorter text is in the longer one, by the fingerprints that they share: of long texts, not all
     are kept."""
-    kept = np.minimum(1.0, ONE_IN * np.minimum(MOST / words, _MOST_ASKED / asked))
+    kept = np.minimum(1.0, ONE_IN * np.minimum(MOST_PASSAGES / words, _MOST_ASKED / asked))
     promise: F64 = np.minimum(1.0, counts * ONE_IN / kept / np.minimum(words, asked))
     return promise
 

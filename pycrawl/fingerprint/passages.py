@@ -10,23 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pycrawl.fingerprint.shingle import select_mod, windows
-from pycrawl.fingerprint.words import tokens
-from pycrawl.prints import MOST_PASSAGES, ONE_IN
+from pycrawl.prints import ONE_IN
 
 _Hashes = NDArray[np.uint64]
 
-MOST = MOST_PASSAGES
 _STORED = np.dtype("<u8")
 
 
 def selected(words: _Hashes) -> _Hashes:
     """Of the hashes of a text's words: each selected fingerprint once, in ascending order."""
     return np.unique(select_mod(windows(words), ONE_IN))
-
-
-def selected_passages(text: str) -> bytes:
-    """What travels with a page: little-endian uint64, `MOST` at most."""
-    return selected(tokens(text))[:MOST].astype(_STORED, copy=False).tobytes()
 
 
 def unpack_passages(packed: bytes) -> _Hashes:

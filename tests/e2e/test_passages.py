@@ -8,7 +8,8 @@ import time
 import numpy as np
 
 from pycrawl.dups import stored_text
-from pycrawl.fingerprint.passages import selected_passages, unpack_passages
+from pycrawl.fingerprint.passages import unpack_passages
+from pycrawl.prints import packed
 from pycrawl.simweb import SimServer, SimWebSettings
 from pycrawl.state.database import Database
 from pycrawl.state.documents import documents_in_order
@@ -33,7 +34,7 @@ def check_index(crawl: Crawl) -> int:
     main_content = crawl.directory.config().content.main_content
     with database.snapshot(), RecordReader(crawl.directory.docs) as reader:
         passages = {
-            one.id: unpack_passages(selected_passages(stored_text(database, reader, one, main_content)))
+            one.id: unpack_passages(packed(stored_text(database, reader, one, main_content), 0)[1])
             for one in documents_in_order(database)
         }
         rows = database.query("SELECT entries FROM passage_blocks").fetchall()

@@ -7,13 +7,13 @@ import random
 import numpy as np
 
 from pycrawl.fingerprint import shingles, tokens
-from pycrawl.fingerprint.passages import MOST, selected, selected_passages, unpack_passages
-from pycrawl.prints import ONE_IN
+from pycrawl.fingerprint.passages import selected, unpack_passages
+from pycrawl.prints import MOST_PASSAGES, ONE_IN, packed
 from tests.near_texts import make_text
 
 
 def passages(text: str) -> set[int]:
-    return set(unpack_passages(selected_passages(text)).tolist())
+    return set(unpack_passages(packed(text, 0)[1]).tolist())
 
 
 def test_about_one_shingle_in_so_many_is_selected() -> None:
@@ -35,9 +35,9 @@ def test_a_passage_brings_the_same_ones_into_every_text() -> None:
 def test_a_long_text_keeps_the_smallest() -> None:
     text = make_text(random.Random(3), 40_000)
     everything = selected(tokens(text))
-    assert len(everything) > 2 * MOST
-    assert np.array_equal(unpack_passages(selected_passages(text)), everything[:MOST])
+    assert len(everything) > 2 * MOST_PASSAGES
+    assert np.array_equal(unpack_passages(packed(text, 0)[1]), everything[:MOST_PASSAGES])
 
 
 def test_a_text_without_words_has_none() -> None:
-    assert selected_passages("") == selected_passages("… – !") == b""
+    assert packed("", 0) == packed("… – !", 0) == (b"", b"")
