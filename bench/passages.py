@@ -1,6 +1,6 @@
 """The index of passages at scale: `python bench/passages.py [--documents N]`.
 
-1. What the selection of a page's fingerprints costs, and how many passages of a length have enough of them.
+1. How many passages of a length have enough fingerprints to be found.
 2. Adding: entries a second, in groups as the crawl commits them, and the longest group; bytes an entry on disk.
 3. Looking 100 fingerprints up at 10,000 and at all documents, every eighth of them one that many documents share.
 """
