@@ -239,6 +239,12 @@ class PolitenessSection:
     delay: float = _key(
         parse_duration, 1.0, "Pause between the end of a fetch and the next one on the same host.", '"1s"'
     )
+    delay_from: str = _key(
+        _choice("end", "start"),
+        "end",
+        'What this pause and a Crawl-delay count from: the "end" of a fetch, or its "start" (then at least half of the'
+        " pause is kept after its end): more pages from slow hosts.",
+    )
     delay_factor: float = _key(
         _number(0, 1000), 0.0, "The pause is at least this many times as long as the last fetch took."
     )

@@ -1,7 +1,8 @@
 """When may this host be hit again: pure functions of what happened and the rules.
 
-The gap counts from the end of the last fetch. A host that fails gets twice as long after each failure in a row; one
-that keeps failing is parked, so that a crawl can end although a host may come back tomorrow.
+The gap counts from the end of the last fetch, or from its start where the rules say so (and then half of it is kept
+after its end, as a slow host needs rest the most). A host that fails gets twice as long after each failure in a row;
+one that keeps failing is parked, so that a crawl can end although a host may come back tomorrow.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ _MOST_DOUBLINGS = 20
 _FAILURES_UNTIL_PARKED = 5  # in a row
 _ROBOTS_GIVEN_UP = 30 * 86_400.0  # seconds
 _LONGEST_NUMBER = 12  # digits
+_LEAST_REST = 0.5  # of the delay, where it counts from the start of a fetch
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +29,7 @@ class PolitenessRules:
     delay_factor: float
     max_crawl_delay: float
     max_backoff: float
+    from_start: bool = False
 
     @classmethod
     def of(cls, config: Config) -> PolitenessRules:
@@ -36,14 +39,17 @@ class PolitenessRules:
             delay_factor=section.delay_factor,
             max_crawl_delay=section.max_crawl_delay,
             max_backoff=section.max_backoff,
+            from_start=section.delay_from == "start",
         )
 
 
 def gap(rules: PolitenessRules, crawl_delay: float, fetch_seconds: float, failures: int, retry_after: float) -> float:
     """Seconds from the end of a fetch to the next one on the host, `failures` in a row included."""
-    polite = max(rules.delay, min(crawl_delay, rules.max_crawl_delay), rules.delay_factor * fetch_seconds)
+    delay = max(rules.delay, min(crawl_delay, rules.max_crawl_delay))
+    rest = max(delay - fetch_seconds, _LEAST_REST * delay) if rules.from_start else delay
+    polite = max(rest, rules.delay_factor * fetch_seconds)
     if failures:
-        doubled = max(polite, _FIRST_BACKOFF) * 2.0 ** min(failures - 1, _MOST_DOUBLINGS)
+        doubled = max(delay, polite, _FIRST_BACKOFF) * 2.0 ** min(failures - 1, _MOST_DOUBLINGS)
         polite = max(polite, min(doubled, rules.max_backoff))
     return max(polite, min(retry_after, rules.max_backoff))
 

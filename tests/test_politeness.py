@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -16,6 +17,8 @@ NOW = 784_111_777.0  # Sun, 06 Nov 1994 08:49:37 GMT
 def test_rules_of_a_configuration() -> None:
     section = PolitenessSection(delay=0.5, delay_factor=3.0, max_crawl_delay=9.0, max_backoff=90.0)
     assert PolitenessRules.of(Config(politeness=section)) == PolitenessRules(0.5, 3.0, 9.0, 90.0)
+    section = replace(section, delay_from="start")
+    assert PolitenessRules.of(Config(politeness=section)) == PolitenessRules(0.5, 3.0, 9.0, 90.0, from_start=True)
 
 
 @pytest.mark.parametrize(
@@ -42,21 +45,58 @@ def test_gap(crawl_delay: float, fetch_seconds: float, failures: int, retry_afte
     assert gap(RULES, crawl_delay, fetch_seconds, failures, retry_after) == expected
 
 
+@pytest.mark.parametrize(
+    ("crawl_delay", "fetch_seconds", "failures", "retry_after", "expected"),
+    [
+        (0.0, 0.25, 0, 0.0, 0.75),  # what is left of the delay
+        (4.0, 0.25, 0, 0.0, 3.75),  # … or of the Crawl-delay
+        (0.0, 0.9, 0, 0.0, 0.5),  # half of it at the least
+        (0.0, 60.0, 0, 0.0, 0.5),
+        (3600.0, 300.0, 0, 0.0, 30.0),
+        (0.0, 0.25, 1, 0.0, 1.0),  # after failures, all of it counts from the end
+        (0.0, 0.25, 3, 0.0, 4.0),
+        (0.0, 0.25, 0, 120.0, 120.0),  # as does Retry-After
+    ],
+)
+def test_gap_from_the_start_of_a_fetch(
+    crawl_delay: float, fetch_seconds: float, failures: int, retry_after: float, expected: float
+) -> None:
+    rules = replace(RULES, delay_factor=0.0, from_start=True)
+    assert gap(rules, crawl_delay, fetch_seconds, failures, retry_after) == expected
+    if not failures and not retry_after:
+        factored = replace(rules, delay_factor=2.0)
+        assert gap(factored, crawl_delay, fetch_seconds, 0, 0.0) == max(expected, 2.0 * fetch_seconds)
+
+
 def test_a_delay_of_zero_still_backs_off() -> None:
     rules = PolitenessRules(0.0, 0.0, 60.0, 600.0)
     assert [gap(rules, 0.0, 0.1, failures, 0.0) for failures in range(4)] == [0.0, 1.0, 2.0, 4.0]
 
 
 @given(
-    st.floats(0, 1e6), st.floats(0, 1e6), st.integers(0, 100), st.floats(0, 1e9), st.floats(0, 100), st.floats(0, 100)
+    st.floats(0, 1e6),
+    st.floats(0, 1e6),
+    st.integers(0, 100),
+    st.floats(0, 1e9),
+    st.floats(0, 100),
+    st.floats(0, 100),
+    st.booleans(),
 )
 @settings(derandomize=True, max_examples=200)
 def test_the_gap_is_never_short_and_never_shrinks_with_failures(
-    crawl_delay: float, seconds: float, failures: int, retry_after: float, delay: float, factor: float
+    crawl_delay: float,
+    seconds: float,
+    failures: int,
+    retry_after: float,
+    delay: float,
+    factor: float,
+    from_start: bool,
 ) -> None:
-    rules = PolitenessRules(delay, factor, 60.0, 600.0)
+    rules = PolitenessRules(delay, factor, 60.0, 600.0, from_start)
     found = gap(rules, crawl_delay, seconds, failures, retry_after)
-    assert found >= max(delay, min(crawl_delay, 60.0), factor * seconds)
+    asked = max(delay, min(crawl_delay, 60.0))
+    assert found >= max(0.5 * asked if from_start else asked, factor * seconds)
+    assert found + seconds >= asked * (1 - 1e-9)
     assert gap(rules, crawl_delay, seconds, failures + 1, retry_after) >= found
 
 

@@ -21,7 +21,16 @@ from pycrawl.fetch.curl_slot import Room, Slot, Target, Way
 from pycrawl.fetch.dns import Resolver
 from pycrawl.fetch.loop import READ, WRITE, Loop, Timer
 from pycrawl.fetch.proxies import Proxy
-from pycrawl.fetch.transport import ACCEPT, ENCODINGS, Request, TransportSettings, WantsType, ca_file, own_headers
+from pycrawl.fetch.transport import (
+    ACCEPT,
+    ENCODINGS,
+    Request,
+    Response,
+    TransportSettings,
+    WantsType,
+    ca_file,
+    own_headers,
+)
 from pycrawl.model import Outcome
 
 _IDLE_PER_SLOT = 8  # a polite crawl waits between two pages of a host: many hosts' connections idle for one in use
@@ -81,6 +90,7 @@ class CurlTransport(ResolvingTransport):
         self._idle: defaultdict[Way, list[Slot]] = defaultdict(list)
         self._active: dict[pycurl.Curl, Slot] = {}
         self._targets_active: dict[Target, int] = {}  # how many of `_active` go there
+        self._fresh: list[Slot] = []  # added, but not yet on their way
         # The encodings stand here and not in an option of libcurl, which would then decode without marking damage.
         self._headers = [f"Accept: {ACCEPT}".encode(), f"Accept-Encoding: {ENCODINGS}".encode()]
         self._ca_file = ca_file(settings)
@@ -129,6 +139,7 @@ class CurlTransport(ResolvingTransport):
             self._fail_soon(request, started, Outcome.INTERNAL_ERROR, f"libcurl refuses the request: {error}")
         else:
             self._active[curl] = slot
+            self._fresh.append(slot)
             assert slot.resolved is not None
             self._targets_active[slot.resolved] = self._targets_active.get(slot.resolved, 0) + 1
 
@@ -240,32 +251,41 @@ class CurlTransport(ResolvingTransport):
             self._turn()
 
     def _turn(self) -> None:
-        """After all events of a turn: answer what has ended, then let libcurl start what was submitted upon that.
+        """After all events of a turn: note what has ended, let libcurl start what was submitted, then hand out answers.
 
-        In this order and once per turn, because new requests that leave in one go cost half as much as one by one.
+        New requests that leave in one go cost half as much as one by one; and to work on the answers takes time, which
+        must neither delay them nor count as the time of a fetch.
         """
         if self._closed:
             return
-        self._reap()
-        if self._kick_due and not self._closed:
+        responses = self._reap()
+        self._turn_due = False
+        if self._kick_due:
             self._kick_due = False
+            self._start_fresh()
             running = self._multi.socket_action(pycurl.SOCKET_TIMEOUT, 0)[1]
             self._turn_due = running < len(self._active) or self._kick_due
-        else:
-            self._turn_due = False
         if self._turn_due:
             self._loop.call_soon(self._turn)
+        for response in responses:
+            self._finish(response)
 
-    def _reap(self) -> None:
+    def _start_fresh(self) -> None:
+        now = time.monotonic()
+        for slot in self._fresh:
+            slot.started = now
+        self._fresh.clear()
+
+    def _reap(self) -> list[Response]:
+        responses: list[Response] = []
         queued = 1
-        while queued and not self._closed:
+        while queued:
             queued, succeeded, failed = self._multi.info_read()
-            for curl in succeeded:
-                self._end(curl, 0, "")
-            for curl, code, message in failed:
-                self._end(curl, code, message)
+            responses += [self._end(curl, 0, "") for curl in succeeded]
+            responses += [self._end(curl, code, message) for curl, code, message in failed]
+        return responses
 
-    def _end(self, curl: pycurl.Curl, code: int, message: str) -> None:
+    def _end(self, curl: pycurl.Curl, code: int, message: str) -> Response:
         slot = self._active.pop(curl)
         assert slot.resolved is not None
         others = self._targets_active.pop(slot.resolved) - 1
@@ -275,4 +295,4 @@ class CurlTransport(ResolvingTransport):
         response = slot.response(code, message)
         slot.rest()
         self._idle[slot.way].append(slot)
-        self._finish(response)
+        return response

@@ -51,6 +51,24 @@ def test_one_request_at_a_time_and_a_pause_after_each(make_crawl: MakeCrawl) -> 
         assert agents.pop().startswith("pycrawl/")
 
 
+def test_a_pause_that_counts_from_the_start(make_crawl: MakeCrawl) -> None:
+    """One request at a time all the same, and half of the pause is kept after an answer."""
+    web = SimWebSettings.plain(seed=74, hosts=4, pages=32, port=0, mean_page_bytes=3_000, host_skew=0.0, latency=0.15)
+    delay = 0.4
+    with SimServer(web) as server:
+        crawl = make_crawl([server.seed], {"politeness": {"delay": delay, "delay_from": "start"}})
+        crawl.run("crawl")
+        assert_holds_the_web(crawl, server)
+        periods = []
+        for entries in by_host(server.log()).values():
+            for before, after in pairwise(entries):
+                assert after.started - before.ended >= delay / 2 - CLOCK_ERROR
+                periods.append(after.started - before.started)
+        # Connecting is a part of a fetch which the server does not see.
+        assert min(periods) >= delay - 0.1
+        assert sorted(periods)[len(periods) // 2] < delay + 0.1
+
+
 def test_connections_per_host_are_used_and_not_exceeded(make_crawl: MakeCrawl) -> None:
     web = SimWebSettings.plain(seed=72, hosts=2, pages=80, port=0, mean_page_bytes=3_000, host_skew=0.0, latency=0.1)
     with SimServer(web) as server:
