@@ -18,5 +18,9 @@ static struct PyModuleDef module = {
 };
 
 PyMODINIT_FUNC PyInit__native(void) {
-    return PyModule_Create(&module);
+    PyObject *made = PyModule_Create(&module);
+    if (made != NULL && add_link_cache(made) < 0) {
+        Py_CLEAR(made);
+    }
+    return made;
 }

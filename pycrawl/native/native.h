@@ -62,6 +62,9 @@ bool are_entities_set(void);
 /* What the reference at `from` stands for, at most eight bytes, into `to`; where it ends, or `from` if it is none. */
 const byte *reference(const byte *from, const byte *end, bool in_attribute, char *to, size_t *length);
 
+/* links.c */
+int add_link_cache(PyObject *module);
+
 /* record.c */
 PyObject *native_may_hold_doc_tag(PyObject *self, PyObject *body);
 

@@ -5,26 +5,28 @@ from __future__ import annotations
 import re
 import struct
 from array import array
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from pycrawl.compiled import native
 from pycrawl.model import NO_LINKS, PackedLinks
 from pycrawl.parse.html import ParsedPage
+from pycrawl.parse.link_cache import FIRST_HASH, LinkCache, absolute, without_fragment
 from pycrawl.url_filter import Reason, UrlFilter
 from pycrawl.urls import MAX_LENGTH, UrlRules, normalise, normalise_behind, origin, url_hash
 
 SENT_SLOTS = 1 << 20  # 8 bytes each
-MEMO_ENTRIES = 1 << 17  # some 200 bytes each
-MEMO_KEY_LENGTH = 512  # characters; with the above, bounds the memo's memory
+CACHE_ENTRIES = 1 << 18  # 16 bytes each
+PYTHON_CACHE_ENTRIES = 1 << 17  # some 200 bytes each
 KNOWN_ORIGINS = 1 << 12
+LONGEST_ORIGIN = 512  # characters; with the above, bounds the memory they take
 
-_SCHEMES = ("http://", "https://")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+_REASONS = tuple(Reason)
+_CODES = {reason: code for code, reason in enumerate(_REASONS, 1)}  # as the cache of links has them
 
 # What a link comes to: the hash of a URL that the coordinator knows, a URL that it has to be told of, with its hash,
 # or why the link is not followed.
 _Found = int | tuple[str, int] | Reason
-_Memo = dict[str, int | Reason]
-_NOTHING: _Memo = {}
 
 
 class _Place(NamedTuple):
@@ -56,10 +58,7 @@ class LinkPacker:
         # slot 0 starts with a hash that belongs elsewhere, so that not even the hash 0 is taken for sent.
         self._sent = array("Q", bytes(8 * SENT_SLOTS))
         self._sent[0] = 1
-        # What links came to that mean the same on every page, as they stand; together up to MEMO_ENTRIES …
-        self._anywhere: _Memo = {}
-        self._at_home: dict[str, _Memo] = {}  # … and on every page of an origin
-        self._memo_entries = 0
+        self._cache = _new_cache(seed)
         self._origins: set[str] = set()  # of normalised URLs
 
     def pack(self, page: ParsedPage, url: str, depth: int, follow: bool = True) -> tuple[PackedLinks, dict[str, int]]:
@@ -79,21 +78,25 @@ class LinkPacker:
         if self._filter.is_too_deep(depth + 1):
             _count(filtered, Reason.TOO_DEEP, len(hrefs))
             return NO_LINKS, filtered
-        hrefs = _without_fragments(hrefs)
         if len(hrefs) > self._max_links:
-            _count(filtered, Reason.TOO_MANY_LINKS, len(hrefs) - self._max_links)
+            hrefs = _without_fragments(hrefs)
+            _count(filtered, Reason.TOO_MANY_LINKS, max(0, len(hrefs) - self._max_links))
             hrefs = hrefs[: self._max_links]
         base = (normalise(page.base_href, self._rules, url) if page.base_href else url) or url
-        return self._links(hrefs, _Place.of(base, url_hash(url, self._seed)), filtered), filtered
+        place = _Place.of(base, url_hash(url, self._seed))
+        hashes, reasons, unknown = self._cache.look(hrefs, place.home, place.folder, base == url, place.own_hash)
+        for code in reasons:
+            _count(filtered, _REASONS[code - 1], 1)
+        if not unknown:
+            return PackedLinks(hashes, b"", 0), filtered
+        return self._links(hashes, unknown, place, filtered), filtered
 
-    def _links(self, hrefs: list[str], place: _Place, filtered: dict[str, int]) -> PackedLinks:
-        """Those with text and those without, each in the document's order."""
+    def _links(self, hashes: bytes, unknown: list[str], place: _Place, filtered: dict[str, int]) -> PackedLinks:
+        """Those with text, and behind them those without."""
         fresh: dict[int, str] = {}
-        known: dict[int, None] = {}
-        at_home = self._at_home.get(place.home, _NOTHING).get
-        anywhere = self._anywhere.get
-        for href in hrefs:
-            found = at_home(href) or anywhere(href) or self._find(href or place.base, place)
+        known = dict.fromkeys(array("Q", hashes))
+        for href in unknown:
+            found = self._find(href or place.base, place)
             if isinstance(found, int):
                 known[found] = None
             elif isinstance(found, tuple):
@@ -103,39 +106,25 @@ class LinkPacker:
         known.pop(place.own_hash, None)
         for link_hash in fresh:  # also met in another spelling, when it had just become known
             known.pop(link_hash, None)
-        hashes = struct.pack(f"<{len(fresh) + len(known)}Q", *fresh, *known)
-        return PackedLinks(hashes, "\n".join(fresh.values()).encode(), len(fresh))
+        packed = struct.pack(f"<{len(fresh) + len(known)}Q", *fresh, *known)
+        return PackedLinks(packed, "\n".join(fresh.values()).encode(), len(fresh))
 
     def _find(self, href: str, place: _Place) -> _Found:
-        absolute = _absolute(href, place.home, place.folder)
-        if not absolute:
-            return self._once_told(self._judge(normalise(href, self._rules, place.base), href), place.own_hash)
-        # A link that starts at its page's folder is remembered written out: its memory is only reached here.
-        is_at_home = href[0] == "/"
-        if absolute is not href and not is_at_home and (remembered := self._anywhere.get(absolute)):
-            return remembered
-        found = self._once_told(self._judge(self._normalise(absolute), absolute), place.own_hash)
-        if len(absolute) <= MEMO_KEY_LENGTH:
-            if self._memo_entries >= MEMO_ENTRIES:
-                self._forget()
-            memo = self._at_home.setdefault(place.home, {}) if is_at_home else self._anywhere
-            memo[href if is_at_home else absolute] = found[1] if isinstance(found, tuple) else found
-            self._memo_entries += 1
-        return found
-
-    def _forget(self) -> None:
-        self._anywhere.clear()
-        for memo in self._at_home.values():
-            memo.clear()  # the page at hand may hold one of them
-        self._at_home.clear()
-        self._memo_entries = 0
+        text = absolute(href, place.home, place.folder)
+        url = self._normalise(text) if text else normalise(href, self._rules, place.base)
+        judged = self._judge(url, text or href)
+        if text:
+            value = _CODES[judged] if isinstance(judged, Reason) else judged[1]
+            if isinstance(judged, Reason) or value >= FIRST_HASH:
+                self._cache.add(text, value)
+        return self._once_told(judged, place.own_hash)
 
     def _normalise(self, absolute: str) -> str | None:
         start = absolute[: absolute.find("/", 8)]
         if start in self._origins:
             return normalise_behind(start, absolute, self._rules)
         url = normalise(absolute, self._rules)
-        if url is not None and len(start) <= MEMO_KEY_LENGTH and url.startswith(start + "/"):
+        if url is not None and len(start) <= LONGEST_ORIGIN and url.startswith(start + "/"):
             if len(self._origins) >= KNOWN_ORIGINS:
                 self._origins.clear()
             self._origins.add(start)
@@ -160,6 +149,12 @@ class LinkPacker:
         return link_hash if is_known else found
 
 
+def _new_cache(seed: int) -> Any:
+    if native is None:
+        return LinkCache(PYTHON_CACHE_ENTRIES)
+    return native.LinkCache(CACHE_ENTRIES, url_hash("first", seed), url_hash("second", seed))
+
+
 def _count(filtered: dict[str, int], reason: Reason, number: int) -> None:
     if number:
         filtered[reason] = filtered.get(reason, 0) + number
@@ -167,41 +162,7 @@ def _count(filtered: dict[str, int], reason: Reason, number: int) -> None:
 
 def _without_fragments(hrefs: list[str]) -> list[str]:
     """Distinct; a link within its page is the empty one."""
-    if "#" not in "".join(hrefs):
-        return hrefs
-    return [*dict.fromkeys([_without_fragment(href) if "#" in href else href for href in hrefs])]
-
-
-def _without_fragment(href: str) -> str:
-    kept = href[: href.index("#")]
-    return kept if kept[-1:] > " " or not kept else href  # control characters at the end of a URL mean nothing
-
-
-def _absolute(href: str, home: str, folder: str) -> str:
-    """The link with all it takes from its page written out, where that needs no parser; else empty.
-
-    Such a text means the same on every page, so what became of it can be remembered.
-    """
-    if href.startswith("../"):
-        return _from_above(href, home, folder)
-    if href.startswith(_SCHEMES):
-        return href
-    first = href[:1]
-    if first == "/":
-        # "//host/path", which may also be written "/\host/path", is not on this host.
-        return home + href if href[1:2] not in ("/", "\\", "\t", "\n", "\r") else ""
-    if first <= " " or first in "?#\\" or ":" in href:
-        return ""
-    return folder + href
-
-
-def _from_above(href: str, home: str, folder: str) -> str:
-    root = len(home) + 1
-    while href.startswith("../"):
-        href = href[3:]
-        if len(folder) > root:
-            folder = folder[: folder.rindex("/", 0, -1) + 1]
-    return folder + href
+    return [*dict.fromkeys([without_fragment(href) for href in hrefs])]
 
 
 def _why_not_a_url(href: str) -> Reason:

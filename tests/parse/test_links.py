@@ -6,10 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pycrawl.compiled import native
 from pycrawl.config import Config, CrawlSection, ScopeSection, TrapsSection
 from pycrawl.model import NO_LINKS, PackedLinks
 from pycrawl.parse import links
 from pycrawl.parse.html import ParsedPage
+from pycrawl.parse.link_cache import LinkCache, absolute
 from pycrawl.parse.links import LinkPacker
 from pycrawl.url_filter import UrlFilter
 from pycrawl.urls import UrlRules, normalise, url_hash
@@ -97,7 +99,8 @@ def test_the_url_of_a_page_travels_as_its_hash_from_other_pages() -> None:
 
 def test_a_link_without_text_was_sent_with_it_before(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(links, "SENT_SLOTS", 8)  # nearly every link drives another one out
-    monkeypatch.setattr(links, "MEMO_ENTRIES", 16)
+    monkeypatch.setattr(links, "CACHE_ENTRIES", 16)
+    monkeypatch.setattr(links, "PYTHON_CACHE_ENTRIES", 16)
     links_of = packer()
     sent: set[int] = set()
     repeats = 0
@@ -159,3 +162,54 @@ def test_short_cuts_and_memory_give_what_normalise_gives(hrefs: list[str], base:
     for _ in range(2):
         packed, _ = links_of.pack(page(*hrefs, base=base), URL, 0)
         assert set(hashes(packed)) == {url_hash(url, SEED) for url in expected if url}
+
+
+@pytest.mark.skipif(native is None, reason="the compiled module was not built")
+@given(
+    st.lists(st.lists(href_pieces, max_size=12, unique=True), max_size=4),
+    st.sampled_from(["http://o.test/", "http://o.test/a/b/", "https://o.test/é/"]),
+    st.booleans(),
+)
+def test_the_compiled_cache_knows_what_the_other_knows(pages: list[list[str]], folder: str, skips_empty: bool) -> None:
+    compiled, other = native.LinkCache(1 << 12, url_hash("a", 1), url_hash("b", 1)), LinkCache(1 << 12)
+    home = folder[: folder.index("/", 8)]
+    own = 256
+    for hrefs in pages:
+        found = other.look(hrefs, home, folder, skips_empty, own)
+        assert compiled.look(hrefs, home, folder, skips_empty, own) == found
+        for place, link in enumerate(found[2]):
+            if text := absolute(link, home, folder):
+                value = 250 + url_hash(text, 0) % 10  # reasons and hashes, the page's own among them
+                compiled.add(text, value)
+                other.add(text, value)
+            assert place < len(hrefs)
+
+
+@pytest.mark.skipif(native is None, reason="the compiled module was not built")
+def test_the_compiled_cache_forgets_but_never_invents() -> None:
+    cache = native.LinkCache(64, url_hash("a", 1), url_hash("b", 1))
+    texts_of = [f"http://h.test/{'x' * (number % 40)}{number}" for number in range(1_000)]
+    for number, text in enumerate(texts_of):
+        cache.add(text, 1_000 + number)
+    known, reasons, unknown = cache.look(texts_of, "http://h.test", "http://h.test/", True, 0)
+    values = struct.unpack(f"<{len(known) // 8}Q", known)
+    assert 0 < len(values) <= 64
+    assert not reasons
+    assert {texts_of[value - 1_000] for value in values}.isdisjoint(unknown)
+    assert len(values) + len(unknown) == len(texts_of)
+
+
+@pytest.mark.skipif(native is None, reason="the compiled module was not built")
+def test_the_compiled_cache_refuses_nonsense() -> None:
+    for entries in (0, 3, 12, -4):
+        with pytest.raises(ValueError, match="power of two"):
+            native.LinkCache(entries, 1, 2)
+    cache = native.LinkCache(4, url_hash("a", 1), url_hash("b", 1))
+    with pytest.raises(TypeError):
+        cache.look(["/a", 3], "http://h.test", "http://h.test/", True, 0)
+    with pytest.raises(TypeError):
+        cache.look(("/a",), "http://h.test", "http://h.test/", True, 0)
+    half = "/\ud800"
+    long = "/" + "x" * 600
+    cache.add("http://h.test" + long, 7)
+    assert cache.look([half, long], "http://h.test", "http://h.test/", True, 0) == (b"", b"", [half, long])

@@ -1,0 +1,315 @@
+/* What links came to, remembered by their text: `parse/links.py` says what that is good for. Most links of a page were met
+   before, and then nothing of Python runs for them.
+
+   A text is known by 64 bits of a keyed hash, so whoever writes links cannot make two that are taken for one. The table
+   forgets: four entries share a cache line, and a fifth drives out the oldest of them. */
+
+#include "native.h"
+
+#define WAYS 4
+#define LONGEST_TEXT 512 /* bytes; longer ones are not remembered */
+#define FIRST_HASH 256 /* smaller values say why a link is not followed */
+
+typedef struct {
+    uint64_t key, value; /* 0: none */
+} Entry;
+
+typedef struct {
+    PyObject_HEAD
+    Entry *entries;
+    size_t buckets; /* a power of two */
+    uint64_t secrets[2];
+} LinkCache;
+
+/* What the links of a page are resolved against, in UTF-8. */
+typedef struct {
+    const char *home, *folder; /* the page's origin; its URL up to the last slash of its path */
+    size_t home_length, folder_length;
+} Place;
+
+static inline uint64_t load(const byte *from) {
+    uint64_t value;
+    memcpy(&value, from, sizeof value);
+    return value;
+}
+
+static inline uint64_t mixed(uint64_t one, uint64_t other) {
+    unsigned __int128 product = (unsigned __int128)one * other;
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+static uint64_t key_of(const LinkCache *cache, const byte *text, size_t length) {
+    uint64_t low, high, state = cache->secrets[0];
+    const uint64_t secret = cache->secrets[1];
+    if (length >= 16) {
+        for (size_t place = 0; place + 16 < length; place += 16) {
+            state = mixed(load(text + place) ^ secret, load(text + place + 8) ^ state);
+        }
+        low = load(text + length - 16);
+        high = load(text + length - 8);
+    } else {
+        byte padded[16] = {0};
+        memcpy(padded, text, length);
+        low = load(padded);
+        high = load(padded + 8);
+    }
+    state = mixed(low ^ secret, high ^ state);
+    uint64_t key = mixed(state ^ secret, (uint64_t)length ^ cache->secrets[0]);
+    return key != 0 ? key : 1;
+}
+
+static Entry *bucket_of(const LinkCache *cache, uint64_t key) {
+    return cache->entries + (key & (cache->buckets - 1)) * WAYS;
+}
+
+static uint64_t remembered(const LinkCache *cache, uint64_t key) {
+    const Entry *bucket = bucket_of(cache, key);
+    for (int way = 0; way < WAYS; way++) {
+        if (bucket[way].key == key) {
+            return bucket[way].value;
+        }
+    }
+    return 0;
+}
+
+static void remember(LinkCache *cache, uint64_t key, uint64_t value) {
+    Entry *bucket = bucket_of(cache, key);
+    int way = 0;
+    while (way < WAYS - 1 && bucket[way].key != key && bucket[way].key != 0) {
+        way++;
+    }
+    if (bucket[way].key == key) {
+        bucket[way].value = value;
+        return;
+    }
+    memmove(bucket + 1, bucket, (size_t)way * sizeof *bucket);
+    bucket[0] = (Entry){key, value};
+}
+
+/* The link with all it takes from its page written out, into `to`, which has room for LONGEST_TEXT bytes; its length, or 0
+   if that needs a parser, or is too long. The same as `absolute` in parse/links.py. */
+static size_t write_out(const Place *place, const char *href, size_t length, char *to) {
+    const char *before = place->folder;
+    size_t before_length = place->folder_length;
+    byte first = (byte)href[0];
+    if (length >= 3 && memcmp(href, "../", 3) == 0) {
+        while (length >= 3 && memcmp(href, "../", 3) == 0) {
+            href += 3;
+            length -= 3;
+            if (before_length > place->home_length + 1) {
+                before_length--;
+                while (before_length > 0 && before[before_length - 1] != '/') {
+                    before_length--;
+                }
+            }
+        }
+    } else if ((length >= 7 && memcmp(href, "http://", 7) == 0) || (length >= 8 && memcmp(href, "https://", 8) == 0)) {
+        before_length = 0;
+    } else if (first == '/') {
+        if (length > 1 && (href[1] == '/' || href[1] == '\\' || href[1] == '\t' || href[1] == '\n' || href[1] == '\r')) {
+            return 0; /* on another host */
+        }
+        before = place->home;
+        before_length = place->home_length;
+    } else if (first <= ' ' || first == '?' || first == '#' || first == '\\' || memchr(href, ':', length) != NULL) {
+        return 0;
+    }
+    if (before_length + length > LONGEST_TEXT) {
+        return 0;
+    }
+    memcpy(to, before, before_length);
+    memcpy(to + before_length, href, length);
+    return before_length + length;
+}
+
+/* Adds a number that is not 0 to a set with open addresses; whether it was new. */
+static bool add_to_set(uint64_t *set, size_t mask, uint64_t number) {
+    size_t slot = number & mask;
+    while (set[slot] != 0) {
+        if (set[slot] == number) {
+            return false;
+        }
+        slot = (slot + 1) & mask;
+    }
+    set[slot] = number;
+    return true;
+}
+
+typedef struct {
+    uint64_t *texts, *values; /* sets: what was met on this page */
+    size_t mask;
+    uint64_t *known;
+    size_t known_count;
+    byte *reasons;
+    size_t reason_count;
+    PyObject *unknown;
+} Found;
+
+static int look_at(const LinkCache *cache, const Place *place, PyObject *href, bool skips_empty, uint64_t own, Found *found) {
+    Py_ssize_t size;
+    const char *text = PyUnicode_AsUTF8AndSize(href, &size);
+    if (text == NULL) { /* half a surrogate pair, which no decoder leaves */
+        PyErr_Clear();
+        return PyList_Append(found->unknown, href);
+    }
+    size_t length = (size_t)size;
+    const char *mark = memchr(text, '#', length);
+    if (mark != NULL && (mark == text || (byte)mark[-1] > ' ')) { /* else it is the parser's to say where the URL ends */
+        length = (size_t)(mark - text);
+    }
+    if (length == 0 && skips_empty) {
+        return 0;
+    }
+    char written[LONGEST_TEXT];
+    size_t written_length = length ? write_out(place, text, length, written) : 0;
+    uint64_t key = written_length ? key_of(cache, (const byte *)written, written_length)
+                                  : key_of(cache, (const byte *)text, length);
+    if (!add_to_set(found->texts, found->mask, key)) {
+        return 0;
+    }
+    uint64_t value = written_length ? remembered(cache, key) : 0;
+    if (value >= FIRST_HASH) {
+        if (value != own && add_to_set(found->values, found->mask, value)) {
+            found->known[found->known_count++] = value;
+        }
+        return 0;
+    }
+    if (value != 0) {
+        found->reasons[found->reason_count++] = (byte)value;
+        return 0;
+    }
+    if (length == (size_t)size) {
+        return PyList_Append(found->unknown, href);
+    }
+    PyObject *without_fragment = PyUnicode_DecodeUTF8(text, (Py_ssize_t)length, NULL);
+    int failed = without_fragment == NULL ? -1 : PyList_Append(found->unknown, without_fragment);
+    Py_XDECREF(without_fragment);
+    return failed;
+}
+
+static PyObject *look_at_all(const LinkCache *cache, const Place *place, PyObject *hrefs, bool skips_empty, uint64_t own) {
+    Py_ssize_t count = PyList_Size(hrefs);
+    size_t slots = 16;
+    while (slots < 2 * (size_t)count + 2) {
+        slots *= 2;
+    }
+    Found found = {.mask = slots - 1, .unknown = PyList_New(0)};
+    found.texts = calloc(2 * slots, sizeof *found.texts);
+    found.known = malloc(((size_t)count + 1) * sizeof *found.known);
+    found.reasons = malloc((size_t)count + 1);
+    PyObject *result = NULL;
+    bool failed = found.unknown == NULL;
+    if (found.texts == NULL || found.known == NULL || found.reasons == NULL) {
+        PyErr_NoMemory();
+        failed = true;
+    } else {
+        found.values = found.texts + slots;
+    }
+    for (Py_ssize_t place_in_list = 0; !failed && place_in_list < count; place_in_list++) {
+        PyObject *href = PyList_GetItem(hrefs, place_in_list);
+        if (href == NULL || !PyUnicode_Check(href)) {
+            PyErr_SetString(PyExc_TypeError, "expected a list of texts");
+            failed = true;
+        } else {
+            failed = look_at(cache, place, href, skips_empty, own, &found) < 0;
+        }
+    }
+    if (!failed) {
+        result = Py_BuildValue("y#y#O", found.known, (Py_ssize_t)(found.known_count * sizeof *found.known), found.reasons,
+                               (Py_ssize_t)found.reason_count, found.unknown);
+    }
+    free(found.texts);
+    free(found.known);
+    free(found.reasons);
+    Py_XDECREF(found.unknown);
+    return result;
+}
+
+static PyObject *cache_look(PyObject *self, PyObject *args) {
+    PyObject *hrefs;
+    Place place;
+    Py_ssize_t home_length, folder_length;
+    int skips_empty;
+    unsigned long long own;
+    if (!PyArg_ParseTuple(args, "O!s#s#pK", &PyList_Type, &hrefs, &place.home, &home_length, &place.folder, &folder_length,
+                          &skips_empty, &own)) {
+        return NULL;
+    }
+    place.home_length = (size_t)home_length;
+    place.folder_length = (size_t)folder_length;
+    return look_at_all((LinkCache *)self, &place, hrefs, skips_empty, own);
+}
+
+static PyObject *cache_add(PyObject *self, PyObject *args) {
+    const char *text;
+    Py_ssize_t length;
+    unsigned long long value;
+    if (!PyArg_ParseTuple(args, "s#K", &text, &length, &value)) {
+        return NULL;
+    }
+    LinkCache *cache = (LinkCache *)self;
+    if (length <= LONGEST_TEXT && value != 0) {
+        remember(cache, key_of(cache, (const byte *)text, (size_t)length), value);
+    }
+    Py_RETURN_NONE;
+}
+
+static PyObject *cache_new(PyTypeObject *type, PyObject *args, PyObject *keywords) {
+    (void)keywords;
+    Py_ssize_t entries;
+    unsigned long long first_secret, second_secret;
+    if (!PyArg_ParseTuple(args, "nKK", &entries, &first_secret, &second_secret)) {
+        return NULL;
+    }
+    if (entries < WAYS || (entries & (entries - 1)) != 0) {
+        PyErr_Format(PyExc_ValueError, "expected a power of two from %d on, found %zd", WAYS, entries);
+        return NULL;
+    }
+    allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
+    LinkCache *cache = (LinkCache *)allocate(type, 0);
+    if (cache == NULL) {
+        return NULL;
+    }
+    cache->buckets = (size_t)entries / WAYS;
+    cache->secrets[0] = first_secret;
+    cache->secrets[1] = second_secret;
+    cache->entries = calloc((size_t)entries, sizeof *cache->entries);
+    if (cache->entries == NULL) {
+        Py_DECREF(cache);
+        return PyErr_NoMemory();
+    }
+    return (PyObject *)cache;
+}
+
+static void cache_dealloc(PyObject *self) {
+    PyTypeObject *type = Py_TYPE(self);
+    free(((LinkCache *)self)->entries);
+    freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
+    release(self);
+    Py_DECREF(type);
+}
+
+static PyMethodDef methods[] = {
+    {"look", cache_look, METH_VARARGS, "What is known of a page's links."},
+    {"add", cache_add, METH_VARARGS, "Remember what a link came to."},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyType_Slot type_slots[] = {
+    {Py_tp_new, cache_new},
+    {Py_tp_dealloc, cache_dealloc},
+    {Py_tp_methods, methods},
+    {Py_tp_doc, "What links came to, by their text."},
+    {0, NULL},
+};
+
+static PyType_Spec spec = {
+    .name = "pycrawl._native.LinkCache", .basicsize = sizeof(LinkCache), .flags = Py_TPFLAGS_DEFAULT, .slots = type_slots,
+};
+
+int add_link_cache(PyObject *module) {
+    PyObject *type = PyType_FromSpec(&spec);
+    int failed = type == NULL ? -1 : PyModule_AddObjectRef(module, "LinkCache", type);
+    Py_XDECREF(type);
+    return failed;
+}

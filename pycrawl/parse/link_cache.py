@@ -1,0 +1,89 @@
+"""What links came to, remembered by their text, where there is no compiled module: `native/links.c` does the same.
+
+What stands on a page is first written out in full, as far as that needs no parser; such a text means the same on every
+page. A value is the hash of a URL, or, below `FIRST_HASH`, the code of a reason not to follow the link.
+"""
+
+from __future__ import annotations
+
+from array import array
+
+FIRST_HASH = 256
+LONGEST_TEXT = 512  # bytes; longer ones are not remembered
+
+_SCHEMES = ("http://", "https://")
+
+
+class LinkCache:
+    """Forgets everything when it is full."""
+
+    def __init__(self, entries: int) -> None:
+        self._entries = entries
+        self._values: dict[str, int] = {}
+
+    def look(
+        self, hrefs: list[str], home: str, folder: str, skips_empty: bool, own: int
+    ) -> tuple[bytes, bytes, list[str]]:
+        """Of the links of a page: the distinct hashes that are known, without the page's `own`; the codes of reasons;
+        and the links that are not known, without their fragments.
+
+        `home` is the origin that they are resolved against, `folder` reaches to the last slash of the path. Links
+        within the page are empty without their fragments; `skips_empty` if they are of no use.
+        """
+        known: dict[int, None] = {}
+        reasons = bytearray()
+        unknown: dict[str, None] = {}
+        seen: set[str] = set()
+        for href in hrefs:
+            link = without_fragment(href)
+            if not link and skips_empty:
+                continue
+            text = absolute(link, home, folder) or link
+            if text in seen:
+                continue
+            seen.add(text)
+            value = self._values.get(text, 0)
+            if value >= FIRST_HASH:
+                known[value] = None
+            elif value:
+                reasons.append(value)
+            else:
+                unknown[link] = None
+        known.pop(own, None)
+        return array("Q", known).tobytes(), bytes(reasons), [*unknown]
+
+    def add(self, text: str, value: int) -> None:
+        """Remember what the link with this text, written out, came to."""
+        if len(text) <= LONGEST_TEXT:
+            if len(self._values) >= self._entries:
+                self._values.clear()
+            self._values[text] = value
+
+
+def without_fragment(href: str) -> str:
+    kept, mark, _ = href.partition("#")
+    return kept if mark and (kept[-1:] > " " or not kept) else href  # control characters at the end mean nothing
+
+
+def absolute(href: str, home: str, folder: str) -> str:
+    """The link with all it takes from its page written out, where that needs no parser; else empty."""
+    if href.startswith("../"):
+        return _from_above(href, home, folder)
+    if href.startswith(_SCHEMES):
+        return href
+    first = href[:1]
+    if first == "/":
+        # "//host/path", which may also be written "/\host/path", is not on this host.
+        return home + href if href[1:2] not in ("/", "\\", "\t", "\n", "\r") else ""
+    if first <= " " or first in "?#\\" or ":" in href:
+        return ""
+    return folder + href
+
+
+def _from_above(href: str, home: str, folder: str) -> str:
+    root = len(home) + 1
+    while href.startswith("../"):
+        href = href[3:]
+        if len(folder) > root:
+            folder = folder[: folder.rindex("/", 0, -1) + 1]
+    return folder + href
