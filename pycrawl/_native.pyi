@@ -18,23 +18,24 @@ def pairs(hashes: Any, numerals: Any, dropped: Any, most: int, /) -> bytes:
     whose hash modulo the table's length is marked in `dropped`, are left out before."""
 
 def scan(
-    markup: str,
+    markup: str | bytes,
     hrefs: dict[str, None],
     element: Callable[[str, dict[str, str]], object],
     wants_text: bool,
-    wants_content: bool,
+    content: int,
     anchors: dict[str, str] | None,
     /,
-) -> tuple[str, str, str]:
-    """Title, text, and main content of a page; empty where they are not wanted.
+) -> tuple[str, str, bytes]:
+    """Title, text, and main content of a page, this in UTF-8 (`content` 0: not wanted, 1: found by its rules, 2: all
+    text); empty where they are not wanted. Markup in bytes must be well-formed UTF-8.
 
     Links go into `hrefs`, in the document's order; `element` is called for what else may matter to a crawler: html with
     lang, base, link, meta, iframe, frame, and links with rel=nofollow. `anchors`, if wanted, takes the last text of the
     links to each href.
     """
 
-def may_hold_doc_tag(body: bytes, /) -> bool:
-    """Whether there is "<doc" or "</doc", in capital or small letters."""
+def survey(body: Any, /) -> int:
+    """The flags of `survey.py`."""
 
 def set_entities(entities: dict[str, str], /) -> None: ...
 def set_frame_words(sure: list[str], sure_starts: list[str], maybe: list[str], /) -> None: ...

@@ -19,6 +19,7 @@ from pycrawl.parse.links import LinkPacker
 from pycrawl.politeness import retry_after_seconds
 from pycrawl.prints import packed
 from pycrawl.robots import directives
+from pycrawl.survey import NUL, survey
 from pycrawl.traits import LinkMemory, band_keys, sample, section, shape
 from pycrawl.url_filter import UrlFilter
 from pycrawl.urls import UrlRules, normalise, url_hash
@@ -112,7 +113,9 @@ class AnswerReader:
             "etag": text_header(response, b"etag")[:_LONGEST_VALIDATOR],
             "last_modified": text_header(response, b"last-modified")[:_LONGEST_VALIDATOR],
         }
-        if is_html(content_type, response.body) and is_binary(response.body, content_type):
+        seen = survey(response.body)
+        is_page = is_html(content_type, response.body)
+        if is_page and seen & NUL and is_binary(response.body, content_type):
             return result(job, response, Outcome.UNWANTED_TYPE, detail=f"binary data served as {content_type}")
         digest = xxhash.xxh3_128_digest(response.body, self._seed)
         if digest == job.validators.digest:
@@ -121,10 +124,11 @@ class AnswerReader:
         filtered: dict[str, int] = {}
         traits = None
         wishes = self._header_wishes(response)
-        text, charset = "", ASCII
-        if is_html(content_type, response.body):
-            links, filtered, wishes, traits, page = self._links(job, response, content_type, wishes)
-            text, charset = page.content, page.charset
+        text: str | bytes = ""
+        charset = ASCII
+        if is_page:
+            links, filtered, wishes, traits, page = self._links(job, response, content_type, seen, wishes)
+            text, charset = page.content_utf8, page.charset
         elif self._wants_prints:
             text, charset = plain_text_of(response.body, content_type)
         if not wishes.isdisjoint(_NOINDEX):
@@ -133,7 +137,7 @@ class AnswerReader:
         begun = clock()
         prints, passages = packed(text, self._seed) if text else (b"", b"")
         printed = clock()
-        body = self._stored(response, content_type, charset, digest, prints, passages)
+        body = self._stored(response, content_type, seen, charset, digest, prints, passages)
         self.stage_seconds["prints"] += (printed - begun) * _SAMPLED
         self.stage_seconds["record"] += (clock() - printed) * _SAMPLED
         self._pages += 1
@@ -157,13 +161,13 @@ class AnswerReader:
         return directives(values, self._agent) if values else frozenset()
 
     def _links(
-        self, job: FetchJob, response: Response, content_type: str, wishes: frozenset[str]
+        self, job: FetchJob, response: Response, content_type: str, seen: int, wishes: frozenset[str]
     ) -> tuple[PackedLinks, dict[str, int], frozenset[str], Traits | None, ParsedPage]:
         """The links, those turned away by reason, all that header and page ask of robots, what the page is like, and
         what else was read off it."""
         clock = self._clock()
         begun = clock()
-        page = parse_html(response.body, content_type, self._agent, job.close_look, self._main_content)
+        page = parse_html(response.body, content_type, self._agent, job.close_look, self._main_content, seen=seen)
         parsed = clock()
         if self._obey_meta:
             wishes |= page.robots
@@ -191,7 +195,14 @@ class AnswerReader:
         return time.thread_time if self._pages % _SAMPLED == 0 else _stopped_clock
 
     def _stored(
-        self, response: Response, content_type: str, charset: Charset, digest: bytes, prints: bytes, passages: bytes
+        self,
+        response: Response,
+        content_type: str,
+        seen: int,
+        charset: Charset,
+        digest: bytes,
+        prints: bytes,
+        passages: bytes,
     ) -> StoredBody:
         record, escapes = trecweb.encode(
             response.url,
@@ -202,6 +213,7 @@ class AnswerReader:
             response.headers,
             response.body,
             self._dochdr,
+            seen,
         )
         return StoredBody(
             record=trecweb.pack(record) if self._compress else record,

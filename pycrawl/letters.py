@@ -29,7 +29,7 @@ _WITHOUT_SPACES = (
 FIRST_ALONE = _WITHOUT_SPACES[0][0]
 
 
-def hashed(text: str) -> tuple[bytes, bytes]:
+def hashed(text: str | bytes) -> tuple[bytes, bytes]:
     """The hashes of a text's words, eight bytes each, and for each whether it begins with a digit; for who has the
     compiled module."""
     found: tuple[bytes, bytes]
@@ -39,6 +39,7 @@ def hashed(text: str) -> tuple[bytes, bytes]:
         try:
             found = native.words(text, *tables())
         except UnicodeEncodeError:  # half a surrogate pair, which no decoder leaves
+            assert isinstance(text, str)
             found = native.words(text.encode("utf-8", "surrogatepass"), *tables())
     return found
 

@@ -20,15 +20,16 @@ MOST_PASSAGES = 128  # kept of a text, the smallest: all of up to some 2,000 wor
 RECORD = struct.Struct(f"<16sQI{SKETCH_SIZE * 2}s")  # text digest, simhash, words, sketch
 
 
-def packed(text: str, seed: int) -> tuple[bytes, bytes]:
-    """Record and passages (uint64, distinct, ascending); of a text without words there are none.
+def packed(text: str | bytes, seed: int) -> tuple[bytes, bytes]:
+    """Record and passages (uint64, distinct, ascending) of a text, which may be given in UTF-8; of one without words
+    there are none.
 
     `seed` is that of the digests of this crawl; the other fingerprints are the same in all crawls.
     """
     if native is None:
         from pycrawl.fingerprint.packed import packed_by_numpy
 
-        return packed_by_numpy(text, seed)
+        return packed_by_numpy(text.decode() if isinstance(text, bytes) else text, seed)
     hashes, numerals = hashed(text)
     if not hashes:
         return b"", b""

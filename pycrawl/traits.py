@@ -9,7 +9,7 @@ import functools
 import re
 from array import array
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from pycrawl.compiled import native
 from pycrawl.letters import hashed
@@ -125,11 +125,13 @@ def _mark(dropped: bytearray, hashes: bytes) -> None:
         dropped[one % _WORD_SLOTS] = 1
 
 
+_hashed: Callable[[str], tuple[bytes, bytes]]
 if native is not None:
     _hashed, _pairs = hashed, native.pairs
 else:
-    from pycrawl.fingerprint.pairs import hashed_by_numpy as _hashed
-    from pycrawl.fingerprint.pairs import pairs as _pairs
+    from pycrawl.fingerprint.pairs import hashed_by_numpy, pairs
+
+    _hashed, _pairs = hashed_by_numpy, pairs
 
 
 def band_keys(pairs: Sequence[int], host_id: int) -> list[int]:

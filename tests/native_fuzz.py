@@ -10,10 +10,14 @@ import sys
 import time
 
 from pycrawl.compiled import native
+from pycrawl.config import Config
 from pycrawl.letters import hashed
 from pycrawl.parse.html import parse_html
+from pycrawl.parse.links import LinkPacker
 from pycrawl.prints import packed
 from pycrawl.traits import sample
+from pycrawl.url_filter import UrlFilter
+from pycrawl.urls import UrlRules
 
 PIECES = (
     b"<p>|</p>|<div class='nav x'>|</div>|<ul><li>|</ul>|<table><tr><td>|</td>|</table>|<a href='/x?a=1&amp;b'>|</a>|"
@@ -21,7 +25,9 @@ PIECES = (
     b'<base href=x>|<meta name=robots content="none">|<iframe src=/f>|</iframe>|<textarea>|</textarea>|<plaintext>|'
     b"&amp;|&nbsp;|&#65;|&#x1F600;|&nGt;|&copy|&|<|>|'|\"|=|/|\xc3\xa9|\xe4\xb8\xad|\xf0\x9f\x98\x80|\xc2\xa0|\xff|\x00|"
     b" |\n|word |An older text of several words |<object><p>|<a rel=nofollow href=/n>|<xmp>|</xmp>|<noscript>|"
-    b"<html lang=de>"
+    b"<html lang=de>|<a href='../../x#y'>|<a href='b/c'>|<a href='http://h.test/"
+    + b"p" * 500
+    + b"'>|<a href='?q'>|<a href='#'>|<a href='"
 ).split(b"|")
 
 
@@ -46,13 +52,15 @@ def main() -> None:
     dice = random.Random(seed)
     body = b""
     rounds = 0
+    packer = LinkPacker(UrlRules.of(Config()), UrlFilter(Config()), seed, max_links=50)
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         if rounds % 50 == 0:
             body = b"".join(dice.choices(PIECES, k=dice.randrange(300)))
         body = mutated(dice, body)[:20_000]
         page = parse_html(body, "text/html; charset=utf-8", with_text=True, main_content="auto", with_anchors=True)
-        packed(page.content, seed)
+        packed(page.content_utf8, seed)
+        packer.pack(page, "http://example.com/a/b", 1)
         sample(page.text, "http://example.com/a/b")
         hashed(page.title)
         rounds += 1

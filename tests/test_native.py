@@ -24,6 +24,7 @@ from pycrawl.letters import hashed
 from pycrawl.parse.html import parse_html
 from pycrawl.parse.tree import read_tree
 from pycrawl.prints import packed
+from pycrawl.survey import DOC_TAG, ESCAPE, NOT_ASCII, NOT_UTF8, NUL, survey
 
 needs_native = pytest.mark.skipif(native is None, reason="the compiled module was not built")
 
@@ -257,8 +258,8 @@ def test_hostile_markup_takes_time_in_proportion(markup: str) -> None:
 @given(st.text("<>/ab='\"&;#-!x \n\xa0é", max_size=200))
 def test_any_markup_is_read_to_its_end(markup: str) -> None:
     hrefs: dict[str, None] = {}
-    title, text, content = native.scan(markup, hrefs, lambda *_: None, True, True, {})
-    for found in (title, text, content, *hrefs):
+    title, text, content = native.scan(markup, hrefs, lambda *_: None, True, 1, {})
+    for found in (title, text, content.decode(), *hrefs):
         assert isinstance(found, str)
     assert "  " not in text
 
@@ -318,3 +319,53 @@ def test_sanitizers_find_nothing(tmp_path: Path) -> None:
     ended = subprocess.run(fuzz, env=environment, cwd=tmp_path, capture_output=True, text=True)
     assert ended.returncode == 0, ended.stderr
     assert f"read by {package}" in ended.stdout
+
+
+# Survey
+
+SURVEYED = st.lists(
+    st.sampled_from(
+        [
+            b"plain ",
+            b"sixteen letters.",
+            b"<",
+            b"</",
+            b"doc",
+            b"DOC>",
+            b"dO",
+            b"\0",
+            b"\x1b",
+            "é".encode(),
+            "中".encode(),
+        ]
+    )
+    | st.sampled_from(
+        ["😀".encode(), b"\x80", b"\xc0\x80", b"\xed\xa0\x80", b"\xe0\x9f\xbf", b"\xf4\x90\x80\x80", b"\xf5"]
+    )
+    | st.binary(max_size=5),
+    max_size=20,
+).map(b"".join)
+
+
+@given(SURVEYED)
+def test_a_survey_finds_what_is_there(body: bytes) -> None:
+    found = survey(body)
+    assert bool(found & NOT_ASCII) != body.isascii()
+    assert bool(found & NUL) == (b"\0" in body)
+    assert bool(found & ESCAPE) == (b"\x1b" in body)
+    assert bool(found & DOC_TAG) == (b"<doc" in body.lower() or b"</doc" in body.lower())
+    try:
+        body.decode()
+    except UnicodeDecodeError:
+        assert found & NOT_UTF8
+    else:
+        assert not found & NOT_UTF8
+
+
+def test_every_character_is_well_formed_and_no_half_of_one() -> None:
+    for code in range(0x80, 0x110000, 37):
+        if not 0xD800 <= code < 0xE000:
+            character = chr(code).encode()
+            assert survey(b"x" * 15 + character + b"y") == NOT_ASCII
+            assert survey(b"x" * 15 + character[:-1]) == NOT_ASCII | NOT_UTF8
+            assert survey(character[1:]) == NOT_ASCII | NOT_UTF8

@@ -103,7 +103,7 @@ def _part(part: str, url: str, body: bytes, content_type: str, config: Config) -
         page = parse_html(body, content_type, with_text=True, main_content=method, with_anchors=True)
     else:
         text, charset = plain_text_of(body, content_type)
-        page = ParsedPage([], [], "", frozenset(), text=text, content=text, charset=charset)
+        page = ParsedPage([], [], "", frozenset(), text=text, content_utf8=text.encode(), charset=charset)
     if part == "text":
         return page.text.strip("\n")
     return page.content if part == "content" else json.dumps(_as_json(url, page, config), indent=2, ensure_ascii=False)

@@ -7,7 +7,7 @@ static PyMethodDef functions[] = {
     {"prints", native_prints, METH_VARARGS, "Sketch, simhash and selected windows of hashed words."},
     {"pairs", native_pairs, METH_VARARGS, "The smallest pairs of hashed words."},
     {"scan", native_scan, METH_VARARGS, "Links, title, text and main content of markup."},
-    {"may_hold_doc_tag", native_may_hold_doc_tag, METH_O, "Whether bytes hold <doc or </doc, in any case."},
+    {"survey", native_survey, METH_O, "What bytes hold that decides how they are read and stored."},
     {"set_entities", native_set_entities, METH_O, "Named characters, as html.entities.html5 has them."},
     {"set_frame_words", native_set_frame_words, METH_VARARGS, "Words in names that tell of a page's frame."},
     {NULL, NULL, 0, NULL},

@@ -65,8 +65,8 @@ const byte *reference(const byte *from, const byte *end, bool in_attribute, char
 /* links.c */
 int add_link_cache(PyObject *module);
 
-/* record.c */
-PyObject *native_may_hold_doc_tag(PyObject *self, PyObject *body);
+/* survey.c */
+PyObject *native_survey(PyObject *self, PyObject *body);
 
 /* content.c: what a page's blocks of text are worth, and which of them are its main content. */
 

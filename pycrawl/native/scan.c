@@ -13,6 +13,7 @@
 #define MOST_ATTRIBUTES 32 /* that are kept of one tag */
 #define LONGEST_TAG_NAME 15 /* of those that are known */
 #define TAG_SLOTS 512
+#define RULED 1 /* main content is what the rules say, not all text */
 #define LONG_WORD 12 /* characters; no script that has spaces between words has longer ones on average */
 
 typedef struct {
@@ -887,7 +888,7 @@ static int read_page(Page *page) {
 
 /* Results */
 
-/* Main content; NULL with no error set if it is too little, and all text is meant. */
+/* Main content in UTF-8; NULL with no error set if it is too little, and all text is meant. */
 static PyObject *content_of(Page *page) {
     size_t count = page->block_count;
     bool *kept = malloc(count + 1);
@@ -905,7 +906,7 @@ static PyObject *content_of(Page *page) {
                 to += length;
             }
         }
-        content = PyUnicode_DecodeUTF8(joined, to - joined - 1, "replace");
+        content = PyBytes_FromStringAndSize(joined, to - joined - 1);
     }
     free(joined);
     free(worths);
@@ -913,31 +914,22 @@ static PyObject *content_of(Page *page) {
     return content;
 }
 
-static PyObject *results_of(Page *page, bool wants_text, bool wants_content) {
+static PyObject *results_of(Page *page, bool wants_text, int wants_content) {
     size_t length = page->length;
     if (length && page->text[length - 1] == '\n') {
         length--;
     }
-    PyObject *content = wants_content && page->block_count ? content_of(page) : NULL;
-    if (content == NULL && PyErr_Occurred()) {
-        return NULL;
+    PyObject *content = wants_content == RULED && page->block_count ? content_of(page) : NULL;
+    if (content == NULL && !PyErr_Occurred()) {
+        content = PyBytes_FromStringAndSize(page->text, wants_content ? (Py_ssize_t)length : 0);
     }
-    bool needs_text = wants_text || (wants_content && content == NULL);
-    PyObject *text = PyUnicode_DecodeUTF8(page->text, needs_text ? (Py_ssize_t)length : 0, "replace");
-    if (text == NULL) {
-        Py_XDECREF(content);
-        return NULL;
-    }
-    if (content == NULL) {
-        content = text;
-        Py_INCREF(text);
-    }
-    if (page->title == NULL) {
+    PyObject *text = content != NULL ? PyUnicode_DecodeUTF8(page->text, wants_text ? (Py_ssize_t)length : 0, "replace") : NULL;
+    if (page->title == NULL && text != NULL) {
         page->title = PyUnicode_FromString("");
     }
-    PyObject *results = content != NULL && page->title != NULL ? Py_BuildValue("OOO", page->title, text, content) : NULL;
+    PyObject *results = text != NULL && page->title != NULL ? Py_BuildValue("OOO", page->title, text, content) : NULL;
     Py_XDECREF(content);
-    Py_DECREF(text);
+    Py_XDECREF(text);
     return results;
 }
 
@@ -957,7 +949,7 @@ PyObject *native_scan(PyObject *self, PyObject *args) {
     int wants_text, wants_content;
     PyObject *anchors;
     Page page = {0};
-    if (!PyArg_ParseTuple(args, "s#O!OppO", &markup, &length, &PyDict_Type, &page.hrefs, &page.element, &wants_text,
+    if (!PyArg_ParseTuple(args, "s#O!OpiO", &markup, &length, &PyDict_Type, &page.hrefs, &page.element, &wants_text,
                           &wants_content, &anchors)) {
         return NULL;
     }

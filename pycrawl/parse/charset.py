@@ -14,6 +14,8 @@ from functools import lru_cache
 
 from resiliparse.parse.encoding import detect_encoding, map_encoding_to_html5
 
+from pycrawl.survey import ESCAPE, NOT_ASCII, NOT_UTF8, NUL, survey
+
 PRESCAN_BYTES = 1_024
 LATE_META_BYTES = 16_384
 SAMPLE_BYTES = 16_384  # what a guess, and the judgement of a declaration, is made from
@@ -52,7 +54,8 @@ _XML_DECLARATION = re.compile(
 )
 _UTF16_XML = ((b"<\0?\0x\0", "utf-16le"), (b"\0<\0?\0x", "utf-16be"))
 _HEADER_CHARSET = re.compile(r"""(?<![\w-])charset\s*=\s*(?:"([^"]*)"|'?\s*([^\s"';,]+))""", re.IGNORECASE)
-_MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xfe\xff", "utf-16be"), (b"\xff\xfe", "utf-16le"))
+_UTF8_MARK = b"\xef\xbb\xbf"
+_MARKS = ((_UTF8_MARK, "utf-8"), (b"\xfe\xff", "utf-16be"), (b"\xff\xfe", "utf-16le"))
 
 # Where the names of the standard and Python's differ, or Python's codec of that name is narrower than the standard's.
 _CODEC_OF = {
@@ -123,14 +126,23 @@ def charset_of(body: bytes, content_type: str) -> Charset:
 
 
 def read(body: bytes, content_type: str) -> tuple[str, Charset]:
-    """The text of a page, in whichever encoding.
+    """The text of a page, in whichever encoding."""
+    markup, charset = in_utf8(body, content_type, survey(body))
+    return markup.decode() if isinstance(markup, bytes) else markup, charset
 
-    Bytes of ASCII say the same in all of them, UTF-16 (which has NULs) and ISO-2022-JP (which has escapes) apart; so
+
+def in_utf8(body: bytes, content_type: str, seen: int) -> tuple[str | bytes, Charset]:
+    """The text of a page as well-formed UTF-8, or, where it is to be converted, as a `str`; `seen` is what the survey
+    of the body found.
+
+    Bytes of ASCII say the same in all encodings, UTF-16 (which has NULs) and ISO-2022-JP (which has escapes) apart; so
     for these it is not even asked.
     """
-    if body.isascii() and b"\0" not in body and b"\x1b" not in body:
-        return body.decode("ascii"), ASCII
+    if not seen & (NOT_ASCII | NUL | ESCAPE):
+        return body, ASCII
     charset = charset_of(body, content_type)
+    if charset.used == "utf-8" and not seen & NOT_UTF8:
+        return body.removeprefix(_UTF8_MARK), charset
     return decode(body, charset.used), charset
 
 

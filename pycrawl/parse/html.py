@@ -12,13 +12,14 @@ from dataclasses import dataclass, field
 from html.entities import html5
 
 from pycrawl.compiled import native
-from pycrawl.parse.charset import ASCII, Charset, read
+from pycrawl.parse.charset import ASCII, Charset, in_utf8
 from pycrawl.parse.frames import MAYBE_WORDS, SURE_STARTS, SURE_WORDS
+from pycrawl.survey import survey
 
 _SPACE = " \t\n\f\r"  # of HTML; str.strip() takes more
 _LINE_BREAKS = {ord(character): None for character in "\t\n\r"}
 _FOLLOWED_RELS = frozenset(("next", "canonical", "alternate"))
-_COMPILED_METHODS = ("auto", "off", "")
+_COMPILED_METHODS = ("", "auto", "off")  # of main content, by their number there
 _REFRESH = re.compile(r"""[\s\d.]*[;,\s]\s*(?:url\s*=\s*)?(["']?)(.+)""", re.IGNORECASE | re.DOTALL)
 if native is not None:
     native.set_entities(html5)
@@ -35,10 +36,14 @@ class ParsedPage:
     robots: frozenset[str]  # the words of <meta name=robots>: "noindex", "nofollow" …
     text: str = ""  # title and all that is shown; only where it was asked for
     charset: Charset = ASCII
-    content: str = ""  # the main content, or all of the text if the method is "off"; likewise
+    content_utf8: bytes = b""  # the main content, or all of the text if the method is "off"; likewise
     title: str = ""
     language: str = ""  # as declared: "en", "pt-BR"
     anchors: dict[str, str] = field(default_factory=dict)  # the text of the last link to each href, where asked for
+
+    @property
+    def content(self) -> str:
+        return self.content_utf8.decode("utf-8", "replace")
 
 
 class _Reader:
@@ -108,13 +113,15 @@ def parse_html(
     with_text: bool = False,
     main_content: str = "",
     with_anchors: bool = False,
+    seen: int | None = None,
 ) -> ParsedPage:
     """Any bytes give a page; in hostile markup, the part that is affordable.
 
     `agent` is the robot's name: what a page says to it counts like what it says to all robots. `main_content` names
-    the method by which that is found (`content.py`), if it is wanted.
+    the method by which that is found (`content.py`), if it is wanted. `seen` is what the survey of the body found, if
+    there was one.
     """
-    markup, charset = read(body, content_type)
+    markup, charset = in_utf8(body, content_type, survey(body) if seen is None else seen)
     reader = _Reader(agent)
     anchors: dict[str, str] = {}
     if native is not None and main_content in _COMPILED_METHODS:
@@ -122,17 +129,20 @@ def parse_html(
             markup,
             reader.hrefs,
             reader.element,
-            with_text or main_content == "off",
-            main_content == "auto",
+            with_text,
+            _COMPILED_METHODS.index(main_content),
             anchors if with_anchors else None,
         )
         text = f"{title}\n{text}" if with_text else ""
     else:
         from pycrawl.parse.tree import read_tree
 
-        title, text, content = read_tree(
+        if isinstance(markup, bytes):
+            markup = markup.decode()
+        title, text, main_text = read_tree(
             markup, reader.element, with_text, main_content, anchors if with_anchors else None
         )
+        content = main_text.encode("utf-8", "replace")
     return ParsedPage(
         hrefs=[*reader.hrefs],
         nofollow_hrefs=[*reader.nofollow_hrefs],
@@ -140,7 +150,7 @@ def parse_html(
         robots=frozenset(reader.robots),
         text=text if with_text else "",
         charset=charset,
-        content=content if main_content else "",
+        content_utf8=content if main_content else b"",
         title=title,
         language=reader.language,
         anchors=anchors,
