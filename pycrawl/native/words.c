@@ -71,6 +71,23 @@ static inline __attribute__((always_inline)) uint64_t word_hash(const byte *word
     return hash ^ (hash >> 29);
 }
 
+/* The first so many bytes of a column. */
+static const uint64_t BYTES[COLUMN + 1] = {
+    0, 0xFF, 0xFFFF, 0xFFFFFF, 0xFFFFFFFF, 0xFFFFFFFFFF, 0xFFFFFFFFFFFF, 0xFFFFFFFFFFFFFF, 0xFFFFFFFFFFFFFFFF};
+
+/* The same for a word of at most two columns with a column of other bytes before it and behind it. Without branches on its
+   length, which nothing could foresee. */
+static inline __attribute__((always_inline)) uint64_t short_hash(const byte *word, size_t length, uint64_t fold) {
+    uint64_t first, last, is_long = (uint64_t)-(int64_t)(length > COLUMN);
+    memcpy(&first, word, COLUMN);
+    memcpy(&last, word + length - COLUMN, COLUMN);
+    uint64_t hash = ((first | fold) & (BYTES[length < COLUMN ? length : COLUMN] | is_long)) * FIRST;
+    hash ^= hash >> 32;
+    hash += ((last | fold) * NEXT + length) & is_long;
+    hash *= LAST;
+    return hash ^ (hash >> 29);
+}
+
 #define AT_ONCE 64 /* bytes */
 
 /* Bit i: whether byte i belongs to a word. */
@@ -113,18 +130,25 @@ static size_t split(const byte *from, const byte *end, bool is_folded, uint64_t 
             memcpy(last, at, (size_t)(end - at));
             part = last;
         }
-        uint64_t bits = in_words(part, is_folded);
-        uint64_t changes = bits ^ (bits << 1 | (word != NULL));
-        for (; changes; changes &= changes - 1) {
-            const byte *place = at + __builtin_ctzll(changes);
+        uint64_t bits = in_words(part, is_folded), before = bits << 1 | (word != NULL);
+        uint64_t starts = bits & ~before;
+        for (uint64_t ends = before & ~bits; ends; ends &= ends - 1) {
+            const byte *behind = at + __builtin_ctzll(ends);
             if (word == NULL) {
-                word = place;
-            } else {
-                size_t length = (size_t)(place - word);
-                hashes[count] = end - place >= COLUMN ? word_hash(word, length, NULL, fold) : word_hash(word, length, end, fold);
-                numerals[count++] = (byte)(*word - '0') < 10;
-                word = NULL;
+                word = at + __builtin_ctzll(starts);
+                starts &= starts - 1;
             }
+            size_t length = (size_t)(behind - word);
+            if (__builtin_expect(length <= 2 * COLUMN && word - from >= COLUMN && end - behind >= COLUMN, 1)) {
+                hashes[count] = short_hash(word, length, fold);
+            } else {
+                hashes[count] = word_hash(word, length, end, fold);
+            }
+            numerals[count++] = (byte)(*word - '0') < 10;
+            word = NULL;
+        }
+        if (starts) {
+            word = at + __builtin_ctzll(starts);
         }
     }
     if (word != NULL) {
@@ -234,9 +258,43 @@ static int compare(const void *one, const void *other) {
     return (a > b) - (a < b);
 }
 
+#define FEW 512
+#define BUCKETS 512
+
+/* Numbers without pattern: by their highest bits into buckets of about one each, then in order. Of few, so that numbers
+   which all fall into one bucket do no harm. */
+static void sort_few(uint64_t *numbers, size_t count) {
+    uint64_t sorted[FEW], most = 0;
+    uint16_t begins[BUCKETS + 1] = {0};
+    for (size_t place = 0; place < count; place++) {
+        most |= numbers[place];
+    }
+    unsigned shift = most >= BUCKETS ? 64 - (unsigned)__builtin_clzll(most) - 9 : 0;
+    for (size_t place = 0; place < count; place++) {
+        begins[(numbers[place] >> shift) + 1]++;
+    }
+    for (size_t bucket = 0; bucket < BUCKETS; bucket++) {
+        begins[bucket + 1] = (uint16_t)(begins[bucket + 1] + begins[bucket]);
+    }
+    for (size_t place = 0; place < count; place++) {
+        sorted[begins[numbers[place] >> shift]++] = numbers[place];
+    }
+    for (size_t place = 0; place < count; place++) {
+        size_t to = place;
+        for (; to > 0 && numbers[to - 1] > sorted[place]; to--) {
+            numbers[to] = numbers[to - 1];
+        }
+        numbers[to] = sorted[place];
+    }
+}
+
 /* In ascending order, each once; how many are left. */
 static size_t sort_distinct(uint64_t *numbers, size_t count) {
-    qsort(numbers, count, sizeof *numbers, compare);
+    if (count <= FEW) {
+        sort_few(numbers, count);
+    } else {
+        qsort(numbers, count, sizeof *numbers, compare);
+    }
     size_t distinct = 0;
     for (size_t place = 0; place < count; place++) {
         if (distinct == 0 || numbers[place] != numbers[distinct - 1]) {
