@@ -14,18 +14,17 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
 
-from crawlers import CRAWLERS, SCRAPY_SECONDS, Crawler, Missing, Web, check_programs
-from manuals import NoManuals, manuals
+from crawlers import CRAWLERS, SCRAPY_SECONDS, Crawler, Missing, check_programs
+from manuals import NoManuals
 from measure import tree_cpu
-from static_web import StaticWeb, build, free_port, nginx, served
+from static_web import nginx, served
+from webs import DEFAULT_CACHE, Web, real, synthetic
 
-DEFAULT_CACHE = Path.home() / ".cache" / "pycrawl-bench"
-PARAGRAPHS = 20_000
+PARAGRAPHS = 20_000  # of the synthetic web, different ones
 _HEADS = ("", "pages", "pages/s", "CPU ms/page", "peak MB", "nginx ms/page")
 _RATIOS = ("speed", "CPU", "memory")
 
@@ -110,30 +109,6 @@ def compare(crawlers: list[Crawler], web: Web, runs: int) -> dict[str, list[Figu
     return results
 
 
-# The webs
-
-
-@contextmanager
-def synthetic(pages: int, hosts: int) -> Iterator[Web]:
-    made = StaticWeb(hosts=hosts, pages=pages, paragraphs=PARAGRAPHS)
-    port = free_port()
-    with tempfile.TemporaryDirectory(prefix="pycrawl-bench-web-") as folder:
-        print(f"building {pages:,} pages on {hosts} hosts …", file=sys.stderr)
-        root = Path(folder, "web")
-        build(made, root, port)
-        starts = [made.url(page, port) for page in range(min(hosts, pages))]
-        yield Web("synthetic", root, made.addresses, port, starts, pages)
-
-
-@contextmanager
-def real(cache: Path) -> Iterator[Web]:
-    found = manuals(cache / "manuals")
-    port = free_port()
-    starts = [f"http://{one.address}:{port}{path}" for one in found for path in one.starts]
-    addresses = [one.address for one in found]
-    yield Web("manuals", cache / "manuals" / "web", addresses, port, starts, sum(one.pages for one in found))
-
-
 # The output
 
 
@@ -196,7 +171,7 @@ def main() -> None:
             print(reason, file=sys.stderr)
     written = []
     for name in ("synthetic", "manuals") if options.web == "both" else (options.web,):
-        source = synthetic(options.pages, options.hosts) if name == "synthetic" else real(options.cache)
+        source = synthetic(options.pages, options.hosts, PARAGRAPHS) if name == "synthetic" else real(options.cache)
         try:
             with source as web:
                 results = compare(crawlers, web, options.runs)

@@ -8,8 +8,8 @@ shows what that costs.
 from __future__ import annotations
 
 import argparse
+import json
 import shutil
-import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from measure import Spent, add_setting_option, crawl, new_crawl, tree_cpu
-from static_web import StaticWeb, build, free_port, nginx
+from static_web import nginx
+from webs import Web, add_web_options, chosen_web
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,21 +39,18 @@ class Measured:
 
 
 def measure(
-    web: StaticWeb,
+    web: Web,
     fetchers: int,
     settings: Mapping[str, str],
     keep: Path | None = None,
     wrapper: Sequence[str] = (),
 ) -> Measured:
-    """Crawl the whole of a web that is built for it; `wrapper` is a command that starts the crawl's."""
+    """Crawl the whole of a web; `wrapper` is a command that starts the crawl's."""
     work = Path(tempfile.mkdtemp(prefix="pycrawl-bench-"))
     try:
-        port = free_port()
-        print(f"building {web.pages:,} pages on {web.hosts} hosts …", file=sys.stderr)
-        build(web, work / "web", port)
-        with nginx(web.addresses, work / "web", work / "nginx", port) as pid:
+        with nginx(web.addresses, web.root, work / "nginx", web.port) as pid:
             directory = keep or work / "crawl"
-            new_crawl(directory, [web.url(0, port)], settings)
+            new_crawl(directory, web.starts, {"scope.allow_hosts": json.dumps(web.addresses), **settings})
             report, spent = crawl(directory, ["--fetchers", str(fetchers)], wrapper)
             return Measured(report, spent, tree_cpu(pid))
     finally:
@@ -79,14 +77,13 @@ def stages(report: Mapping[str, Any]) -> dict[str, float]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--hosts", type=int, default=100)
-    parser.add_argument("--pages", type=int, default=10_000)
+    add_web_options(parser)
     parser.add_argument("--fetchers", type=int, default=2)
     parser.add_argument("--keep", type=Path, help="leave the crawl here")
     add_setting_option(parser)
     options = parser.parse_args()
-    web = StaticWeb(hosts=options.hosts, pages=options.pages)
-    show(measure(web, options.fetchers, dict(options.settings), options.keep))
+    with chosen_web(options) as web:
+        show(measure(web, options.fetchers, dict(options.settings), options.keep))
 
 
 if __name__ == "__main__":

@@ -14,25 +14,12 @@ from typing import Any
 
 from measure import Spent, crawl, new_crawl, run
 from static_web import ACCESS_LOG, nginx_program
+from webs import Web
 
 SCRAPY_SECONDS = 30.0  # it is so much slower that a part of the web has to do
 WGET2_THREADS = 30
 _IDLE_SECONDS = 6.0  # without a request: then it has hung up; nginx writes its log once a second
 _QUIET: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-
-
-@dataclass(frozen=True, slots=True)
-class Web:
-    name: str
-    root: Path
-    addresses: list[str]
-    port: int
-    starts: list[str]  # URLs
-    pages: int
-
-    @property
-    def hosts(self) -> list[str]:
-        return [f"{address}:{self.port}" for address in self.addresses]
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,11 +13,9 @@ import statistics
 
 from crawl import measure
 from measure import add_setting_option
-from static_web import StaticWeb
+from webs import synthetic
 
 PAGES_PER_HOST = 100
-
-
 REPEATED = 3
 
 
@@ -28,13 +26,14 @@ def main() -> None:
     add_setting_option(parser)
     options = parser.parse_args()
     settings = dict(options.settings)
-    start = measure(StaticWeb(hosts=1, pages=1), options.fetchers, settings).spent.cpu
+    with synthetic(1, 1) as web:
+        start = measure(web, options.fetchers, settings).spent.cpu
     print(f"to start takes {start:.2f} s of CPU time\n")
     print(f"{'pages':>10}{'pages/s':>10}{'CPU ms/page':>13}", flush=True)
 
     def crawled(pages: int) -> tuple[float, str]:
-        web = StaticWeb(hosts=max(1, pages // PAGES_PER_HOST), pages=pages)
-        found = measure(web, options.fetchers, settings)
+        with synthetic(pages, max(1, pages // PAGES_PER_HOST)) as web:
+            found = measure(web, options.fetchers, settings)
         cost = (found.spent.cpu - start) / found.pages * 1000
         return cost, f"{found.pages:>10,}{found.pages / found.report['seconds']:>10,.0f}{cost:>13.3f}"
 

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from crawl import measure, show
 from measure import add_setting_option
-from static_web import StaticWeb
+from webs import add_web_options, chosen_web
 
 import pycrawl
 
@@ -87,15 +87,13 @@ def tables(samples: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--hosts", type=int, default=100)
-    parser.add_argument("--pages", type=int, default=10_000)
+    add_web_options(parser)
     parser.add_argument("--fetchers", type=int, default=2)
     parser.add_argument("--native", action="store_true", help="look into C code, too")
     parser.add_argument("--no-samples", dest="samples", action="store_false", help="only the stages, undisturbed")
     add_setting_option(parser)
     options = parser.parse_args()
-    web = StaticWeb(hosts=options.hosts, pages=options.pages)
-    with tempfile.TemporaryDirectory(prefix="pycrawl-bench-") as name:
+    with chosen_web(options) as web, tempfile.TemporaryDirectory(prefix="pycrawl-bench-") as name:
         samples = Path(name, "samples")
         wrapper = py_spy(samples, options.native) if options.samples else []
         show(measure(web, options.fetchers, dict(options.settings), wrapper=wrapper))

@@ -25,7 +25,7 @@ from pycrawl.url_filter import UrlFilter
 from pycrawl.urls import UrlRules, normalise, url_hash
 
 _REDIRECTS = {301, 302, 303, 307, 308}
-_TOO_BUSY = {429, 503}
+TOO_BUSY = {429, 503}
 _NOT_MODIFIED = 304
 _HTML_TYPES = ("text/html", "application/xhtml+xml")
 _LONGEST_VALIDATOR = 1_000  # characters: what comes back with every visit must stay small
@@ -76,7 +76,7 @@ class AnswerReader:
             )
         if status in _REDIRECTS:
             return self._redirect(job, response)
-        if status in _TOO_BUSY:
+        if status in TOO_BUSY:
             wait = retry_after_seconds(text_header(response, b"retry-after"), response.fetched_at)
             return result(job, response, Outcome.TOO_BUSY, retry_after=wait)
         if 400 <= status < 500:

@@ -75,6 +75,7 @@ class Outcome(StrEnum):
     CONNECT_TIMEOUT = "connect-timeout"
     TLS_FAILURE = "tls-failure"
     TIMEOUT = "timeout"
+    HELD_BACK = "held-back"  # the one before it on its host met with trouble: not asked for
     NO_ROOM = "no-room"  # all pages that were being fetched had grown too large together
     TOO_SLOW = "too-slow"  # below limits.min_bytes_per_second
     CONNECTION_LOST = "connection-lost"  # reset, or closed before the answer was whole
@@ -104,6 +105,7 @@ _AGAIN = Conduct(retry=True)
 _AGAIN_SLOWER = Conduct(retry=True, slows_host=True)
 _HOST_FAULT = Conduct(slows_host=True, goes_back=True)
 _OUR_FAULT = Conduct(goes_back=True)
+_HELD_BACK = Conduct(goes_back=True, is_hit=False, is_error=False)
 
 CONDUCT: dict[Outcome, Conduct] = {
     Outcome.FETCHED: _FINE,
@@ -130,6 +132,7 @@ CONDUCT: dict[Outcome, Conduct] = {
     Outcome.CONNECT_TIMEOUT: _HOST_FAULT,
     Outcome.TLS_FAILURE: _FINAL,
     Outcome.TIMEOUT: _AGAIN_SLOWER,
+    Outcome.HELD_BACK: _HELD_BACK,
     Outcome.NO_ROOM: _OUR_FAULT,
     Outcome.TOO_SLOW: _AGAIN_SLOWER,
     Outcome.CONNECTION_LOST: _AGAIN_SLOWER,
@@ -162,7 +165,7 @@ NO_VALIDATORS = Validators()
 
 
 class FetchJob(NamedTuple):
-    """Coordinator → fetcher: fetch this now; its host may be hit."""
+    """Coordinator → fetcher: fetch this now, as its host may be hit."""
 
     url_id: int
     url: str
@@ -176,6 +179,7 @@ class FetchJob(NamedTuple):
     look_up: bool = False  # the host's name has not been looked up for a while: is it still that address?
     validators: Validators = NO_VALIDATORS
     robots: RobotsFile | None = None  # sent with a host's first page job to a fetcher
+    ahead: bool = False  # it was sent before its turn, which comes when another fetch of its host has ended well
     site: str = ""  # of a robots job: the origin whose rules are asked for, as redirects may lead elsewhere
 
 

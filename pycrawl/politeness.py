@@ -20,6 +20,10 @@ _MOST_DOUBLINGS = 20
 _FAILURES_UNTIL_PARKED = 5  # in a row
 _ROBOTS_GIVEN_UP = 30 * 86_400.0  # seconds
 _LONGEST_NUMBER = 12  # digits
+_MOST_AHEAD = 8  # URLs
+_PAGES_FOR_ONE_AHEAD = 16
+_SECONDS_AHEAD = 0.25
+_SHORTEST_FETCH = 0.001  # seconds
 _LEAST_REST = 0.5  # of the delay, where it counts from the start of a fetch
 
 
@@ -52,6 +56,12 @@ def gap(rules: PolitenessRules, crawl_delay: float, fetch_seconds: float, failur
         doubled = max(delay, polite, _FIRST_BACKOFF) * 2.0 ** min(failures - 1, _MOST_DOUBLINGS)
         polite = max(polite, min(doubled, rules.max_backoff))
     return max(polite, min(retry_after, rules.max_backoff))
+
+
+def ahead(pages: int, fetch_seconds: float) -> int:
+    """How many URLs of a host that needs no pause may be sent to its fetcher before their turn, so that it never waits
+    for the coordinator: few while the host is little known, and no more than it answers in a moment."""
+    return min(_MOST_AHEAD, pages // _PAGES_FOR_ONE_AHEAD, int(_SECONDS_AHEAD / max(fetch_seconds, _SHORTEST_FETCH)))
 
 
 def is_parked(failures: int) -> bool:

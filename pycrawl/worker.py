@@ -9,11 +9,11 @@ from __future__ import annotations
 import faulthandler
 import os
 import time
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from ctypes import c_uint64
 from multiprocessing.connection import Connection
 
-from pycrawl.answer import AnswerReader, result, text_header
+from pycrawl.answer import TOO_BUSY, AnswerReader, result, text_header
 from pycrawl.channel import Receiver, Sender
 from pycrawl.config import Config
 from pycrawl.fetch import new_transport
@@ -27,6 +27,7 @@ from pycrawl.urls import UrlRules, normalise, origin
 
 _SIGN_OF_LIFE_SECONDS = 1.0
 _RULES_KEPT = 20_000  # hosts
+_TROUBLES_KEPT = 4_096  # hosts
 _ROBOTS_REDIRECTS = 5  # RFC 9309, 2.3.1.2
 _REDIRECTS = {301, 302, 303, 307, 308}
 
@@ -48,6 +49,11 @@ class Worker:
         self._transport = new_transport(config, self._loop, url_filter.wants_type, self._on_response)
         self._rules: OrderedDict[str, RobotsRules] = OrderedDict()  # by origin
         self._open: dict[int, FetchJob] = {}  # jobs at the transport, by URL id
+        self._connections = config.politeness.connections_per_host
+        self._at_host: dict[int, int] = {}  # how many of these by host id
+        self._behind: dict[int, deque[FetchJob]] = {}  # by host id: jobs whose turn comes when one of these has ended
+        self._in_trouble: OrderedDict[int, None] = OrderedDict()  # host ids, until the coordinator knows of it
+        self._answers: list[tuple[FetchJob, Response]] = []  # to be worked on
         self._looked_up: set[int] = set()  # URL ids of jobs whose host's name is being looked up
         self._done: list[FetchResult] = []
         self._sent_at = 0.0
@@ -60,6 +66,7 @@ class Worker:
         self._send()  # the first sign of life
         while not (self._stopping and not self._open and not self._results.is_waiting):
             self._loop.run_once(_SIGN_OF_LIFE_SECONDS)
+            self._work()
             if self._done or time.monotonic() - self._sent_at >= _SIGN_OF_LIFE_SECONDS:
                 self._send()
         self._transport.close()
@@ -80,6 +87,19 @@ class Worker:
             if refusal is not None:
                 self._done.append(_unfetched(job, refusal))
                 return
+        if job.host_id in self._in_trouble:
+            if job.ahead:  # sent before the coordinator knew
+                self._done.append(_unfetched(job, Outcome.HELD_BACK))
+                return
+            del self._in_trouble[job.host_id]
+        at_host = self._at_host.get(job.host_id, 0)
+        if at_host >= self._connections:
+            self._behind.setdefault(job.host_id, deque()).append(job)
+        else:
+            self._at_host[job.host_id] = at_host + 1
+            self._go(job)
+
+    def _go(self, job: FetchJob) -> None:
         self._open[job.url_id] = job
         if job.look_up or not job.address:
             self._looked_up.add(job.url_id)
@@ -105,10 +125,10 @@ class Worker:
 
     def _on_address(self, job: FetchJob, response: Response) -> None:
         """The name was looked up: to be fetched now if its address is the one that the host's gate is kept by."""
-        if response.outcome is not None:
-            self._done.append(result(job, response, response.outcome))
-        elif response.address and job.address not in response.addresses:
-            self._done.append(result(job, response, Outcome.ADDRESS_MOVED))
+        moved = response.address and job.address not in response.addresses
+        if response.outcome is not None or moved:
+            self._done.append(result(job, response, response.outcome or Outcome.ADDRESS_MOVED))
+            self._leave(job, False)
         else:
             self._open[job.url_id] = job
             self._submit(job)
@@ -138,7 +158,38 @@ class Worker:
         if job.url_id in self._looked_up:
             self._looked_up.remove(job.url_id)
             self._on_address(job, response)
+        else:
+            self._answers.append((job, response))
+            self._leave(job, response.outcome is None and response.status not in TOO_BUSY)
+
+    def _leave(self, job: FetchJob, went_well: bool) -> None:
+        """A job has ended, so it is the next one's turn; but if it did not go well, all that wait go back."""
+        host_id = job.host_id
+        behind = self._behind.get(host_id)
+        if behind is not None and went_well:
+            following = behind.popleft()
+            if not behind:
+                del self._behind[host_id]
+            self._go(following)
             return
+        if behind is not None:
+            self._done += [_unfetched(one, Outcome.HELD_BACK) for one in behind]
+            del self._behind[host_id]
+        if not went_well:
+            self._in_trouble[host_id] = None
+            if len(self._in_trouble) > _TROUBLES_KEPT:
+                self._in_trouble.popitem(last=False)
+        others = self._at_host.pop(host_id) - 1
+        if others:
+            self._at_host[host_id] = others
+
+    def _work(self) -> None:
+        """Read the answers that have come; meanwhile their servers have the next requests."""
+        for job, response in self._answers:
+            self._read(job, response)
+        self._answers.clear()
+
+    def _read(self, job: FetchJob, response: Response) -> None:
         self._working_on.value = job.url_id
         try:
             if job.kind is Kind.ROBOTS:

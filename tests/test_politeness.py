@@ -8,10 +8,26 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pycrawl.config import Config, PolitenessSection
-from pycrawl.politeness import PolitenessRules, gap, is_parked, parking, retry_after_seconds
+from pycrawl.politeness import PolitenessRules, ahead, gap, is_parked, parking, retry_after_seconds
 
 RULES = PolitenessRules(delay=1.0, delay_factor=2.0, max_crawl_delay=60.0, max_backoff=600.0)
 NOW = 784_111_777.0  # Sun, 06 Nov 1994 08:49:37 GMT
+
+
+@pytest.mark.parametrize(
+    ("pages", "fetch_seconds", "expected"),
+    [
+        (0, 0.0, 0),  # nothing is known of the host
+        (15, 0.001, 0),
+        (40, 0.001, 2),
+        (10**9, 0.001, 8),
+        (10**9, 0.0, 8),
+        (10**9, 0.1, 2),  # what waits at a fetcher is done in a moment
+        (10**9, 0.3, 0),
+    ],
+)
+def test_ahead(pages: int, fetch_seconds: float, expected: int) -> None:
+    assert ahead(pages, fetch_seconds) == expected
 
 
 def test_rules_of_a_configuration() -> None:

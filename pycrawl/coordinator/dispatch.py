@@ -30,6 +30,7 @@ class Dispatcher:
         self._leases = leases
         self._intake = intake
         self._pool = pool
+        self._connections = run.config.politeness.connections_per_host
         self._obeys_robots = run.config.politeness.obey_robots
         self._sieve_at = 0.0  # not before, unless many links have come together
         self._sieve_pause = 0.0
@@ -91,6 +92,7 @@ class Dispatcher:
             site = origin(entry.url)
             job = self._job(queue, entry, site, now)
             lease = Lease(queue, entry, job.kind, fetcher, queue.due, job.url, site)
+            queue.holds_up |= job.kind is not Kind.PAGE
             if job.kind is Kind.ROBOTS and job.hops and host_key(job.url) != queue.host.key:
                 guest = self._frontier.visit(queue, host_key(job.url), now)
                 if not isinstance(guest, Guest):
@@ -162,6 +164,7 @@ class Dispatcher:
             cookies=entry.cookies,
             close_look=close_look,
             look_up=self._is_look_up_due(queue, now),
+            ahead=queue.in_flight > self._connections,
             validators=self._validators(entry.url_id) if entry.revisit else NO_VALIDATORS,
             robots=robots,
         )

@@ -14,7 +14,7 @@ from pycrawl.coordinator.run import Run
 from pycrawl.fetch_log import FetchLine, FetchLog
 from pycrawl.frontier.guests import Guest
 from pycrawl.model import CONDUCT, NO_LINKS, FetchResult, Kind, Outcome, RobotsFile, Search
-from pycrawl.politeness import PolitenessRules, gap, is_parked, may_ignore_robots, parking
+from pycrawl.politeness import PolitenessRules, ahead, gap, is_parked, may_ignore_robots, parking
 from pycrawl.pool import Death
 from pycrawl.state.documents import Visit, visit_of
 from pycrawl.state.hosts import Host
@@ -108,6 +108,8 @@ class Intake:
         host = queue.host
         if lease.guest is not None:
             self._end_visit(lease.guest, result)
+        queue.ahead = 0
+        queue.holds_up &= lease.kind is Kind.PAGE
         if conduct.slows_host:
             host.failures += 1
         elif conduct.is_hit:
@@ -121,7 +123,10 @@ class Intake:
             return
         if queue.search is Search.DEEP_AT_LEISURE:
             ended += _LEISURE_SECONDS
-        self._frontier.release(queue, ended + self._pause(host, result))
+        pause = self._pause(host, result)
+        if not pause and not queue.search:
+            queue.ahead = ahead(host.pages, result.ended - result.started)
+        self._frontier.release(queue, ended + pause)
 
     def _end_visit(self, guest: Guest, result: FetchResult) -> None:
         ready_at = 0.0

@@ -30,11 +30,13 @@ class Lease:
 class Leases:
     """Opened by dispatch; closed by results and by the death of a fetcher."""
 
-    def __init__(self, fetchers: int, slots: int) -> None:
+    def __init__(self, fetchers: int, slots: int, connections: int = 1) -> None:
         self.slots = slots  # of one fetcher
         self.pages = 0  # in flight that are no robots.txt or probe
         self._leases: dict[int, Lease] = {}  # by URL id
-        self._open = [0] * fetchers  # leases by fetcher
+        self._open = [0] * fetchers  # leases by fetcher, those that wait for a connection apart
+        self._connections = connections
+        self._by_host: dict[int, int] = {}  # how many leases
         self._suspects: dict[int, int] = {}  # by fetcher: the URL in flight that may have killed another one
         self._strikes: dict[int, int] = {}  # by URL id
         self._doubts: dict[int, int] = {}  # by URL id
@@ -43,12 +45,17 @@ class Leases:
         return len(self._leases)
 
     @property
+    def fetches(self) -> int:
+        """Leases without those that wait for a connection."""
+        return sum(self._open)
+
+    @property
     def all_slots(self) -> int:
         return self.slots * len(self._open)
 
     @property
     def has_free_slots(self) -> bool:
-        return len(self._leases) < self.all_slots
+        return self.fetches < self.all_slots
 
     def has_free_slot(self, fetcher: int) -> bool:
         return self._open[fetcher] < self.slots
@@ -58,7 +65,10 @@ class Leases:
 
     def open(self, lease: Lease) -> None:
         self._leases[lease.entry.url_id] = lease
-        self._open[lease.fetcher] += 1
+        host_id = lease.queue.host.id
+        others = self._by_host.get(host_id, 0)
+        self._by_host[host_id] = others + 1
+        self._open[lease.fetcher] += others < self._connections
         self.pages += lease.kind is Kind.PAGE
 
     def close(self, url_id: int) -> Lease | None:
@@ -97,7 +107,11 @@ class Leases:
         return set(in_flight) if suspect is None else {suspect}
 
     def _closed(self, lease: Lease) -> None:
-        self._open[lease.fetcher] -= 1
+        host_id = lease.queue.host.id
+        others = self._by_host.pop(host_id) - 1
+        if others:
+            self._by_host[host_id] = others
+        self._open[lease.fetcher] -= others < self._connections
         self.pages -= lease.kind is Kind.PAGE
         if self._suspects.get(lease.fetcher) == lease.entry.url_id:
             del self._suspects[lease.fetcher]

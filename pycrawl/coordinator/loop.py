@@ -48,7 +48,7 @@ class Coordinator:
         self._interrupts = interrupts
         self._run = Run(workspace, limits)
         self._pace = Pace(_most_slots(workspace.config.crawl))
-        self._leases = Leases(len(pool), self._pace.slots)
+        self._leases = Leases(len(pool), self._pace.slots, workspace.config.politeness.connections_per_host)
         self._fetch_log = FetchLog(workspace.directory.log)
         self._intake = Intake(self._run, self._leases, self._fetch_log)
         self._dispatcher = Dispatcher(self._run, self._leases, self._intake, pool)

@@ -251,14 +251,15 @@ class CurlTransport(ResolvingTransport):
             self._turn()
 
     def _turn(self) -> None:
-        """After all events of a turn: note what has ended, let libcurl start what was submitted, then hand out answers.
+        """After all events of a turn: hand out what has ended, then let libcurl start what was submitted.
 
-        New requests that leave in one go cost half as much as one by one; and to work on the answers takes time, which
-        must neither delay them nor count as the time of a fetch.
+        New requests that leave in one go cost half as much as one by one. Who takes an answer should put off the work
+        on it until they have left.
         """
         if self._closed:
             return
-        responses = self._reap()
+        for response in self._reap():
+            self._finish(response)
         self._turn_due = False
         if self._kick_due:
             self._kick_due = False
@@ -267,8 +268,6 @@ class CurlTransport(ResolvingTransport):
             self._turn_due = running < len(self._active) or self._kick_due
         if self._turn_due:
             self._loop.call_soon(self._turn)
-        for response in responses:
-            self._finish(response)
 
     def _start_fresh(self) -> None:
         now = time.monotonic()

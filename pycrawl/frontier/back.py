@@ -66,6 +66,8 @@ class BackQueue:
     read_to: int = _NOWHERE  # the last place that was read into `entries`
     search: Search = Search.AS_FOUND  # unless so, what is pulled for it goes to its head
     in_flight: int = 0
+    ahead: int = 0  # how many may be in flight beside those that have a connection, and wait for one at the fetcher
+    holds_up: bool = False  # a robots.txt or a probe is in flight: nothing is sent ahead of its answer
     scheduled: bool = False  # it stands in its fetcher's heap, or waits at its gate
     gate: Gate | None = None  # that it passed last; none while the host's address is not known
     looked_up_at: float = 0.0  # when its host's name was looked up last in this run

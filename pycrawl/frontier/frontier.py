@@ -230,8 +230,9 @@ class Frontier:
     def _could_be_hit(self, queue: BackQueue) -> bool:
         """Whether a queue that is nowhere yet could be hit in time; one whose host has given all it may is parked."""
         # Where the host is must be known before a second connection is made.
-        connections = self._connections if queue.host.address else 1
-        if queue.scheduled or queue.in_flight >= connections or queue.is_empty:
+        ahead = 0 if queue.holds_up else queue.ahead
+        most = self._connections + ahead if queue.host.address else 1
+        if queue.scheduled or queue.in_flight >= most or queue.is_empty:
             return False
         if queue.host.pages + queue.in_flight >= self._host_limit:
             if queue.host.pages >= self._host_limit:  # else a page in flight may still fail, and make room for another
@@ -289,7 +290,7 @@ class Frontier:
             if gate is not None and gate is not queue.gate:
                 self._let_next_in(gate)  # the host has moved: whoever waits at its old address need not wait for it
             gate = queue.gate
-        if self._gates.is_full(gate):
+        if self._gates.is_full(gate) and not self._is_next_at(gate, queue):
             queue.scheduled = True
             self._gates.wait(gate, queue)
             return False
@@ -299,9 +300,15 @@ class Frontier:
         gate.in_flight += 1
         return True
 
+    def _is_next_at(self, gate: Gate, queue: BackQueue) -> bool:
+        """Whether the queue may be sent ahead, to pass the gate when those before it have: they are its own, and nobody
+        else waits."""
+        return queue.ahead > 0 and gate.in_flight == queue.in_flight and not gate.waiting
+
     def put_back(self, queue: BackQueue, entry: Entry) -> None:
-        """The URL was not fetched after all: it goes to the head of its queue."""
-        queue.entries.appendleft(entry)
+        """The URL was not fetched after all: it goes to the head of its queue, or to its place among others there."""
+        place = next((place for place, other in enumerate(queue.entries) if other.seq > entry.seq), len(queue.entries))
+        queue.entries.insert(place, entry)
         self._schedule(queue)
 
     def retry(self, queue: BackQueue, entry: Entry) -> None:

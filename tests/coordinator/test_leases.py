@@ -71,6 +71,35 @@ def test_a_result_takes_all_suspicion_away() -> None:
     assert not leases.is_struck_out(2)
 
 
+def lease_of(queue: BackQueue, url_id: int) -> Lease:
+    return Lease(queue, Entry(url_id, f"http://a/{url_id}", 0, 0, 0), Kind.PAGE, queue.fetcher, 0.0, "", "http://a")
+
+
+@pytest.mark.parametrize("connections", [1, 2])
+def test_what_waits_behind_another_takes_no_slot(connections: int) -> None:
+    leases = Leases(1, 2, connections)
+    queue = BackQueue(Host(1, "a"), 0)
+    for url_id in range(4):
+        leases.open(lease_of(queue, url_id))
+    assert leases.fetches == connections
+    assert leases.has_free_slot(0) == (connections < 2)
+    fetches = []
+    for url_id in range(4):
+        leases.close(url_id)
+        fetches.append(leases.fetches)
+    assert fetches == ([1, 1, 1, 0] if connections == 1 else [2, 2, 1, 0])
+
+
+def test_slots_are_free_again_after_a_death() -> None:
+    leases = Leases(1, 2)
+    for queue in (BackQueue(Host(1, "a"), 0), BackQueue(Host(2, "b"), 0)):
+        for url_id in range(3):
+            leases.open(lease_of(queue, 10 * queue.host.id + url_id))
+    assert not leases.has_free_slots
+    leases.close_all_of(crash())
+    assert leases.free_slots(0) == 2
+
+
 def test_one_suspect_of_a_fetcher_is_in_flight_at_a_time() -> None:
     leases = Leases(2, 10)
     open_all(leases)
