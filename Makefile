@@ -10,6 +10,8 @@ DIR ?= $(if $(SEEDS),web-crawl,demo-crawl)
 VENV := .venv$(if $(filter-out python3,$(PYTHON)),-$(notdir $(PYTHON)))
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# Where Python is told to write no bytecode (PYTHONDONTWRITEBYTECODE), each process would compile anew.
+COMPILE := $(BIN)/python -m compileall -q pycrawl
 INSTALLED := $(VENV)/installed
 INSTALLED_DEV := $(VENV)/installed-dev
 NATIVE := $(wildcard pycrawl/native/*)
@@ -63,13 +65,16 @@ man: $(INSTALLED)
 
 # BENCH="--web synthetic --runs 1", for example.
 bench: $(INSTALLED_DEV)
+	@$(COMPILE)
 	@$(BIN)/python bench/compare.py $(BENCH)
 
 bench-all: $(INSTALLED_DEV)
+	@$(COMPILE)
 	@for script in $$(grep -l __main__ bench/*.py | grep -v -e compare -e profiling -e scrapy_spider); do \
 		echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
 bench-profile: $(INSTALLED_DEV)
+	@$(COMPILE)
 	@$(BIN)/python bench/profiling.py $(BENCH)
 
 clean:
@@ -81,11 +86,13 @@ clean:
 $(INSTALLED): setup.py $(NATIVE) | $(BIN)/python
 	@echo "Installing pycrawl into $(VENV) …"
 	@$(PIP) --editable .
+	@$(COMPILE)
 	@touch $@
 
 $(INSTALLED_DEV): setup.py $(NATIVE) | $(BIN)/python
 	@echo "Installing pycrawl and the tools for its development into $(VENV) …"
 	@$(PIP) --editable '.[dev]'
+	@$(COMPILE)
 	@touch $@ $(INSTALLED)
 
 $(BIN)/python:
