@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections import Counter, deque
-from collections.abc import Sequence
+from collections import Counter, defaultdict, deque
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from pycrawl.frontier.priority import FRONT_QUEUES
@@ -54,31 +54,38 @@ class FrontQueues:
         return list(self._lengths)
 
     def add(self, rows: Sequence[tuple[int, int, int, int]]) -> None:
-        """Newly discovered URLs (priority, id, host id, revisit): their ids are greater than all in the queues."""
+        """URLs (priority, id, host id, revisit) whose ids are greater than those that were read into the heads."""
         self._database.write_many("INSERT INTO front VALUES (?, ?, ?, ?)", rows)
         for priority, amount in Counter(row[0] for row in rows).items():
             self._count(priority, amount)
 
-    def promote(self, url_id: int, before: int, after: int) -> None:
-        """Move a URL to a higher queue, if it still waits in the lower one."""
+    def promote(self, moves: Iterable[tuple[int, int, int]]) -> None:
+        """Move URLs (id, from, to) to higher queues, those that still wait in the lower ones."""
+        targets: defaultdict[int, dict[int, int]] = defaultdict(dict)  # priority → id → new priority
+        for url_id, before, after in moves:
+            targets[before][url_id] = after
         self.flush()
-        key = (before, url_id)
-        row = self._database.query(
-            "SELECT host_id, revisit FROM front WHERE priority = ? AND url_id = ?", key
-        ).fetchone()
-        if row is not None:
-            self._database.write("DELETE FROM front WHERE priority = ? AND url_id = ?", key)
-            self._database.write("INSERT INTO front VALUES (?, ?, ?, ?)", (after, url_id, *row))
-            self._count(before, -1)
-            self._count(after, 1)
-            self._forget_head(before)
-            self._forget_head(after)
+        taken: list[tuple[int, int]] = []
+        added: list[tuple[int, int, int, int]] = []
+        for before, wanted in targets.items():
+            rows = self._database.query_each(
+                "SELECT url_id, host_id, revisit FROM front WHERE priority = ? AND url_id IN ({})", wanted, (before,)
+            )
+            for url_id, host_id, revisit in rows:
+                taken.append((before, url_id))
+                added.append((wanted[url_id], url_id, host_id, revisit))
+        self._database.write_many("DELETE FROM front WHERE priority = ? AND url_id = ?", sorted(taken))
+        self._forget_heads(taken)
+        self._forget_heads([row[:2] for row in added])
+        for priority, amount in Counter(before for before, _ in taken).items():
+            self._count(priority, -amount)
+        self.add(sorted(added))
 
     def added_by_sql(self, priority: int, amount: int) -> None:
         """Rows were put into the table from outside, anywhere in the order."""
         self.flush()
         self._count(priority, amount)
-        self._forget_head(priority)
+        self._forget_heads([(priority, 0)])
 
     def pull(self) -> Waiting | None:
         """The next URL, from a queue chosen at random with a bias to the higher priorities; None: all are empty."""
@@ -121,9 +128,12 @@ class FrontQueues:
         self._heads[number].extend(map(Waiting._make, rows))
         self._read_to[number] = self._heads[number][-1].url_id
 
-    def _forget_head(self, priority: int) -> None:
-        self._heads[priority - 1].clear()
-        self._read_to[priority - 1] = 0
+    def _forget_heads(self, changed: Iterable[tuple[int, int]]) -> None:
+        """Of the queues where one of these rows (priority, id) was, or is to be, in the part that was read."""
+        for priority, url_id in changed:
+            if url_id <= self._read_to[priority - 1]:
+                self._heads[priority - 1].clear()
+                self._read_to[priority - 1] = 0
 
     def _count(self, priority: int, amount: int) -> None:
         self._lengths[priority - 1] += amount

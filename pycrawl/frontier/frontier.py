@@ -27,6 +27,7 @@ from pycrawl.state.counters import Counters
 from pycrawl.state.database import Database
 from pycrawl.state.hosts import Host, Hosts
 from pycrawl.state.url_seen import Looked, UrlSeen
+from pycrawl.state.urls_table import depths_of
 from pycrawl.url_filter import Reason
 from pycrawl.urls import address_literal, host_key
 
@@ -152,14 +153,14 @@ class Frontier:
         before, after, in_front = self._seen.add_inlinks(ids, looked.counts[known])
         # A URL without in-links so far is new in this batch, and has its priority already.
         rising = np.flatnonzero((before > 0) & in_front & steps_up(before, after))
-        for place in rising.tolist():
-            self._promote(int(ids[place]), int(before[place]), int(after[place]))
-
-    def _promote(self, url_id: int, low: int, high: int) -> None:
-        (depth,) = self._database.query("SELECT depth FROM urls WHERE id = ?", (url_id,)).fetchone()
-        lower, higher = priority(depth, low), priority(depth, high)
-        if lower != higher:
-            self._front.promote(url_id, lower, higher)
+        if len(rising):
+            columns = (ids[rising].tolist(), before[rising].tolist(), after[rising].tolist())
+            depths = depths_of(self._database, columns[0])
+            moves = [
+                (url_id, priority(depths[url_id], low), priority(depths[url_id], high))
+                for url_id, low, high in zip(*columns, strict=True)
+            ]
+            self._front.promote(move for move in moves if move[1] != move[2])
 
     def requeue(self, visited_before: float, outcomes: tuple[str, ...]) -> int:
         """Put URLs whose last visit is older, and ended in one of `outcomes`, back into the front queues."""

@@ -10,8 +10,6 @@ from collections.abc import Sequence
 
 from pycrawl.state.database import Database
 
-_ASKED_AT_ONCE = 64  # places in one statement
-
 
 class ContentSeen:
     """The fingerprint table, behind the digests of documents that are not committed yet.
@@ -29,13 +27,10 @@ class ContentSeen:
     def look(self, digests: Sequence[bytes]) -> None:
         """Ask the table about a batch at once; before the next commit, `find` asks no more."""
         self._looked = dict.fromkeys(digests, 0)
-        distinct = list(self._looked)
-        for begin in range(0, len(distinct), _ASKED_AT_ONCE):
-            part = distinct[begin : begin + _ASKED_AT_ONCE]
-            places = ", ".join("?" * len(part))
-            self._looked.update(
-                self._database.query(f"SELECT digest, document_id FROM fingerprints WHERE digest IN ({places})", part)
-            )
+        found = self._database.query_each(
+            "SELECT digest, document_id FROM fingerprints WHERE digest IN ({})", self._looked
+        )
+        self._looked.update(found)
 
     def find(self, digest: bytes) -> int:
         """The document that holds this body, or 0."""

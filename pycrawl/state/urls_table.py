@@ -1,7 +1,8 @@
-"""The table of known URLs and the queues, for readers."""
+"""The table of known URLs and the queues, by id."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pycrawl.model import Via
@@ -47,3 +48,7 @@ def place_in_queue(database: Database, url_id: int) -> str | None:
         "SELECT priority FROM front WHERE priority IN (1, 2, 3, 4, 5, 6, 7, 8) AND url_id = ?", (url_id,)
     ).fetchone()
     return f"front queue {front[0]}" if front else None
+
+
+def depths_of(database: Database, url_ids: Iterable[int]) -> dict[int, int]:
+    return dict(database.query_each("SELECT id, depth FROM urls WHERE id IN ({})", url_ids))
