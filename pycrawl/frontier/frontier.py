@@ -9,7 +9,7 @@ from __future__ import annotations
 import heapq
 import itertools
 import random
-from collections import Counter
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
@@ -22,6 +22,7 @@ from pycrawl.frontier.front import FrontQueues
 from pycrawl.frontier.gates import Gates
 from pycrawl.frontier.guests import Guest, Guests
 from pycrawl.frontier.priority import lowered, priority, steps_up
+from pycrawl.model import Search
 from pycrawl.politeness import is_parked
 from pycrawl.state.counters import Counters
 from pycrawl.state.database import Database
@@ -34,6 +35,8 @@ from pycrawl.urls import address_literal, host_key
 QUEUES_PER_SLOT = 3
 _MOST_QUEUES = 30_000
 _PULLS_PER_FILL = 1_000  # keeps one call of `fill` in the range of 10 ms
+_RETIRED_KEPT = 8_192  # some 1.5 KB each
+_LOPSIDED = 1.5  # times as many queues as another fetcher has: then a host goes over to that one
 _NEVER = float("inf")
 
 
@@ -69,6 +72,7 @@ class Frontier:
         self._front = FrontQueues(database, counters, chance)
         self._back = BackTable(database, counters)
         self._queues: dict[int, BackQueue] = {}  # the host table: host id → back queue
+        self._retired: OrderedDict[int, BackQueue] = OrderedDict()  # by host id: empty queues, the newest last
         self._heaps: list[list[tuple[float, int, BackQueue]]] = []  # by fetcher: queues that could be hit, by time
         self._load: list[int] = []  # back queues of each fetcher
         self._ticket = itertools.count()  # equal times keep their order
@@ -185,6 +189,7 @@ class Frontier:
         Hosts that kept failing in an earlier run and are to be left alone after `now` are parked from the start.
         """
         self._opened_at = now
+        self._retired.clear()
         self._heaps = [[] for _ in range(fetchers)]
         self._load = [0] * fetchers
         self._wanted_queues = QUEUES_PER_SLOT * slots
@@ -215,8 +220,10 @@ class Frontier:
 
     def _make_queue(self, host_id: int) -> BackQueue:
         fetcher = min(range(len(self._load)), key=self._load.__getitem__)
-        self._load[fetcher] += 1
-        queue = BackQueue(self._hosts.get(host_id), fetcher)
+        queue = self._retired.pop(host_id, None)
+        if queue is None or self._load[queue.fetcher] > _LOPSIDED * (self._load[fetcher] + 1):
+            queue = BackQueue(self._hosts.get(host_id), fetcher)
+        self._load[queue.fetcher] += 1
         queue.host.address = queue.host.address or address_literal(queue.host.key)
         self._queues[host_id] = queue
         if is_parked(queue.host.failures) and queue.host.ready_at > self._opened_at:
@@ -333,13 +340,21 @@ class Frontier:
         self._park(queue, parked)
         if queue.is_empty and not queue.in_flight:
             self._park(queue, False)
-            del self._queues[queue.host.id]
-            self._load[queue.fetcher] -= 1
+            self._retire(queue)
         elif gate is not None and others_wait and self._could_be_hit(queue):
             queue.scheduled = True
             self._gates.wait(gate, queue)  # else a fetcher that is asked first would keep the gate to its hosts
         else:
             self._schedule(queue)
+
+    def _retire(self, queue: BackQueue) -> None:
+        """Nothing is left of a host for now. More may come soon, and should find its fetcher's connection and rules."""
+        del self._queues[queue.host.id]
+        self._load[queue.fetcher] -= 1
+        queue.search = Search.AS_FOUND
+        self._retired[queue.host.id] = queue
+        if len(self._retired) > _RETIRED_KEPT:
+            self._retired.popitem(last=False)
 
     def _leave_gate(self, gate: Gate, ready_at: float) -> bool:
         self._gates.leave(gate, ready_at)
@@ -368,7 +383,7 @@ class Frontier:
 
     def fetcher_replaced(self, fetcher: int) -> None:
         """The new process knows nothing: rules have to be sent again."""
-        for queue in self._queues.values():
+        for queue in (*self._queues.values(), *self._retired.values()):
             if queue.fetcher == fetcher:
                 queue.robots_sent.clear()
 

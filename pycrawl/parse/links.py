@@ -15,7 +15,7 @@ from pycrawl.url_filter import Reason, UrlFilter
 from pycrawl.urls import MAX_LENGTH, UrlRules, normalise, normalise_behind, origin, url_hash
 
 SENT_SLOTS = 1 << 20  # 8 bytes each
-CACHE_ENTRIES = 1 << 18  # 16 bytes each
+CACHE_ENTRIES = 1 << 19  # 16 bytes each
 PYTHON_CACHE_ENTRIES = 1 << 17  # some 200 bytes each
 KNOWN_ORIGINS = 1 << 12
 LONGEST_ORIGIN = 512  # characters; with the above, bounds the memory they take

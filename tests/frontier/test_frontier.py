@@ -97,6 +97,46 @@ def test_what_was_in_flight_is_at_the_head_of_its_queue_after_a_crash(opened: Op
     assert drain(opened()) == numbered("a", 5)[2:]
 
 
+def emptied(state: CrawlState, host: str) -> BackQueue:
+    """The queue of a host that had one URL, which is done."""
+    add_page(state, [f"http://{host}/"])
+    state.frontier.fill(True)
+    queue, entry = lease_any(state)
+    finish(state, queue, entry)
+    state.frontier.release(queue, NOW)
+    return queue
+
+
+def lease_any(state: CrawlState) -> tuple[BackQueue, Entry]:
+    leased = state.frontier.lease(0, NOW) or state.frontier.lease(1, NOW)
+    assert leased is not None
+    return leased
+
+
+def test_a_host_comes_back_to_its_fetcher_which_has_its_rules(opened: Open) -> None:
+    state = opened(fetchers=2)
+    queue = emptied(state, "a")
+    fetcher = queue.fetcher
+    queue.robots_sent["http://a"] = SentRules(NOW + 60, "")
+    add_page(state, ["http://b/"])
+    state.frontier.fill(True)  # so that the other fetcher would be the less loaded one
+    add_page(state, ["http://a/more"])
+    state.frontier.fill(True)
+    again = next(one for one, _ in (lease_any(state), lease_any(state)) if one.host.key == "a")
+    assert again.fetcher == fetcher
+    assert "http://a" in again.robots_sent
+
+
+def test_a_replaced_fetcher_has_no_rules_of_hosts_that_may_come_back(opened: Open) -> None:
+    state = opened(fetchers=2)
+    queue = emptied(state, "a")
+    queue.robots_sent["http://a"] = SentRules(NOW + 60, "")
+    state.frontier.fetcher_replaced(queue.fetcher)
+    add_page(state, ["http://a/more"])
+    state.frontier.fill(True)
+    assert not lease_any(state)[0].robots_sent
+
+
 def test_two_connections_do_not_shorten_the_pause(opened: Open) -> None:
     state = opened(Config(politeness=PolitenessSection(connections_per_host=2)))
     add_page(state, numbered("192.0.2.1", 3))
