@@ -31,7 +31,7 @@ from pycrawl.urls import url_hash
 SEED = 1
 LINKS = 45  # of a page
 BATCH_PAGES = 1_100  # about 50,000 links
-MEASURED_BATCHES = 4
+MEASURED_BATCHES = 16
 URLS_PER_HOST = 100
 COMMIT_PAGES = 1_000
 CHOSEN = 20_000
@@ -140,7 +140,7 @@ def measure(path: Path) -> None:
     resident = (process.memory_info().rss - before) / urls
     peak = (peak_resident() - before) / urls
     on_disk = path.stat().st_size / urls
-    sieved = sieve(state, batches(urls, random.Random(3)), MEASURED_BATCHES, 2 * urls + BATCH_PAGES * LINKS * 8)
+    sieved = sieve(state, batches(urls, random.Random(3)), MEASURED_BATCHES, 2 * urls)
     pulled, chosen = choose(state)
     print(
         f"{urls:>12,}{sieved:>12,.0f}{pulled:>12,.0f}{chosen:>12,.0f}"

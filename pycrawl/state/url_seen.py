@@ -3,7 +3,8 @@
 Resident: for each known URL its 64-bit hash, its 32-bit id and a count of in-links: 13 bytes. The hashes are kept in
 partitions by their high bits, sorted arrays, so that a batch is looked up by binary search inside arrays that fit the
 processor's cache, and taking in new ones copies one small array at a time. A small set has few partitions: each costs a
-batch the same, however small it is.
+batch the same, however small it is. What is new goes into one array first, as a batch would change all partitions;
+they take it in when it has grown to a small part of them.
 
 On disk: the hashes in the order of their ids, in chunks (`url_hashes`); the last, incomplete chunk is made again from
 the URLs themselves. A reader that looks for one URL compares the chunks as they are. Beside them a copy of the sorted
@@ -31,6 +32,7 @@ _Array = TypeVar("_Array", U64, U32)
 CHUNK = 65_536  # ids in one row of url_hashes
 _MOST_PARTITION_BITS = 8  # the partition's number is so many of the hash's high bits
 _PARTITION_SIZE = 65_536  # hashes; larger ones are cut in two, as long as there may be more
+_RECENT_SHARE = 64  # when the recent ones are one in so many, they are taken in
 _MOST_INLINKS = 127
 _LEFT_FRONT = np.uint8(128)  # the bit of a count's byte that says: the URL has left the front queues
 
@@ -52,6 +54,7 @@ class UrlSeen:
         self._database = database
         self._hashes: list[U64] = [np.empty(0, np.uint64)]
         self._ids: list[U32] = [np.empty(0, np.uint32)]
+        self._recent: tuple[U64, U32] = (np.empty(0, np.uint64), np.empty(0, np.uint32))  # not in them yet; sorted
         self._starts: U64 = np.zeros(1, np.uint64)  # the first hash that each partition may have
         self._inlinks: U8 = np.zeros(CHUNK, np.uint8)
         self._dirty_chunks: set[int] = set()
@@ -69,24 +72,19 @@ class UrlSeen:
         hashes, first, counts = np.unique(batch, return_index=True, return_counts=True)
         ids = np.zeros(len(hashes), np.uint32)
         for partition, start, end in self._slices(hashes):
-            known = self._hashes[partition]
-            if not len(known):
-                continue
-            wanted = hashes[start:end]
-            places = known.searchsorted(wanted)
-            places[places == len(known)] = 0
-            found = known[places] == wanted
-            ids[start:end][found] = self._ids[partition][places[found]]
+            _look_up(self._hashes[partition], self._ids[partition], hashes[start:end], ids[start:end])
+        _look_up(*self._recent, hashes, ids)
         return Looked(hashes, first, counts, ids)
 
     def insert(self, hashes: U64) -> U32:
         """Take in hashes that are new and distinct, and give them ids in the order in which they stand."""
         ids = np.arange(self.next_id, self.next_id + len(hashes), dtype=np.uint32)
         order = hashes.argsort()
-        self._insert_sorted(hashes[order], ids[order])
+        self._recent = _merged(*self._recent, hashes[order], ids[order])
         self._tail.append(hashes)
         self.next_id += len(hashes)
-        self._split()
+        if len(self._recent[0]) * _RECENT_SHARE >= len(self):
+            self._take_in_recent()
         if self.next_id > len(self._inlinks):
             grown = np.zeros(self.next_id + max(CHUNK, len(self._inlinks) // 8), np.uint8)
             grown[: len(self._inlinks)] = self._inlinks
@@ -126,6 +124,7 @@ class UrlSeen:
     def save_sorted(self, least: int) -> None:
         """Write the sorted arrays, if so many URLs are not in the copy on disk: the next start need not sort them."""
         if len(self) - self._saved >= least:
+            self._take_in_recent()
             rows = [
                 (partition, hashes.tobytes(), ids.tobytes())
                 for partition, (hashes, ids) in enumerate(zip(self._hashes, self._ids, strict=True))
@@ -147,7 +146,6 @@ class UrlSeen:
         self.next_id = self._saved + 1 + len(rest)
         order = rest.argsort()
         self._insert_sorted(rest[order], (order + (self._saved + 1)).astype(np.uint32))
-        self._split()
         self._tail = [self._in_order_of_ids(self._sealed)]
         self._inlinks = np.zeros(self.next_id + CHUNK, np.uint8)
         for first_id, data in self._database.query("SELECT first_id, counts FROM url_inlinks"):
@@ -173,10 +171,14 @@ class UrlSeen:
 
     def _insert_sorted(self, hashes: U64, ids: U32) -> None:
         for partition, start, end in self._slices(hashes):
-            known = self._hashes[partition]
-            places = known.searchsorted(hashes[start:end])
-            self._hashes[partition] = np.insert(known, places, hashes[start:end])
-            self._ids[partition] = np.insert(self._ids[partition], places, ids[start:end])
+            self._hashes[partition], self._ids[partition] = _merged(
+                self._hashes[partition], self._ids[partition], hashes[start:end], ids[start:end]
+            )
+        self._split()
+
+    def _take_in_recent(self) -> None:
+        self._insert_sorted(*self._recent)
+        self._recent = (np.empty(0, np.uint64), np.empty(0, np.uint32))
 
     def _split(self) -> None:
         """Cut all partitions in two, until they are small."""
@@ -194,6 +196,20 @@ class UrlSeen:
         ends = np.append(starts[1:], len(ordered))
         filled = np.flatnonzero(ends > starts)
         return list(zip(filled.tolist(), starts[filled].tolist(), ends[filled].tolist(), strict=True))
+
+
+def _look_up(known: U64, ids: U32, wanted: U64, found: U32) -> None:
+    """Put the ids of those of the sorted hashes `wanted` that are among the `known` ones into their places."""
+    if len(known):
+        places = known.searchsorted(wanted)
+        places[places == len(known)] = 0
+        hits = known[places] == wanted
+        found[hits] = ids[places[hits]]
+
+
+def _merged(hashes: U64, ids: U32, more_hashes: U64, more_ids: U32) -> tuple[U64, U32]:
+    places = hashes.searchsorted(more_hashes)
+    return np.insert(hashes, places, more_hashes), np.insert(ids, places, more_ids)
 
 
 def _partition_starts(partitions: int) -> U64:
