@@ -31,6 +31,7 @@ _LINKS_LOOKED_AT = 16  # of one page
 _SHAPED_SEGMENTS = 6
 _SHAPED_PARAMETERS = 12
 _LONG_SEGMENT = 24  # characters
+_URLS_AT_HAND = 1_024  # a URL is asked about several times in a row
 _DIGITS = re.compile("[0-9]+")
 _ID = re.compile(r"(?=[^0-9]*[0-9])(?=[^A-Za-z]*[A-Za-z])[A-Za-z0-9=]{8,}")
 _SEPARATOR = re.compile(r"[-_+.~,%]+")
@@ -53,6 +54,7 @@ januari februari maart mei augustus maandag dinsdag woensdag donderdag vrijdag z
 # URLs
 
 
+@functools.lru_cache(_URLS_AT_HAND)
 def shape(url: str) -> str:
     """The kind of page that a normalised URL names, within its host: "/blog/0/0/*", "/search?color&size"."""
     path, _, query = url[url.index("/", 8) + 1 :].partition("?")
@@ -66,6 +68,7 @@ def shape(url: str) -> str:
     return f"/{shaped}?{'&'.join(sorted(names)[:_SHAPED_PARAMETERS])}"
 
 
+@functools.lru_cache(_URLS_AT_HAND)
 def section(url: str) -> str:
     """The coarser kind: the first directory, or whatever takes a query; "…" marks it: "/blog/…", "/…", "/search?…"."""
     path, mark, _ = url[url.index("/", 8) + 1 :].partition("?")
