@@ -69,7 +69,7 @@ class UrlSeen:
 
     def look(self, batch: U64) -> Looked:
         """Look a batch up, repetitions and all."""
-        hashes, first, counts = np.unique(batch, return_index=True, return_counts=True)
+        hashes, first, counts = _distinct(batch)
         ids = np.zeros(len(hashes), np.uint32)
         for partition, start, end in self._slices(hashes):
             _look_up(self._hashes[partition], self._ids[partition], hashes[start:end], ids[start:end])
@@ -196,6 +196,17 @@ class UrlSeen:
         ends = np.append(starts[1:], len(ordered))
         filled = np.flatnonzero(ends > starts)
         return list(zip(filled.tolist(), starts[filled].tolist(), ends[filled].tolist(), strict=True))
+
+
+def _distinct(batch: U64) -> tuple[U64, I64, I64]:
+    """As np.unique gives them with first places and counts; but that sorts stably, which takes four times as long."""
+    order = batch.argsort()
+    ordered = batch[order]
+    is_first = np.ones(len(ordered), np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=is_first[1:])
+    starts = np.flatnonzero(is_first)
+    first = np.minimum.reduceat(order, starts) if len(starts) else starts
+    return ordered[starts], first, np.diff(starts, append=len(ordered))
 
 
 def _look_up(known: U64, ids: U32, wanted: U64, found: U32) -> None:
