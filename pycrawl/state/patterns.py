@@ -62,7 +62,7 @@ class _HostRecord:
     probes: dict[str, Hashes] = field(default_factory=dict)  # by directory; empty: not answered with a page, or not yet
     answers_probes: bool = False  # with a page, at least once
     first: list[Hashes] = field(default_factory=list)  # what its first pages say, until it is probed
-    watched: bool = False  # one of its kinds has a low yield
+    low: set[str] = field(default_factory=set)  # those of its kinds that have a low yield now, or are stopped
 
     def add_probe(self, place: str, answer: Hashes) -> None:
         self.probes[place] = answer
@@ -81,7 +81,16 @@ class _HostRecord:
     def _forget_one(self) -> None:
         """A shape rather than a section, one of which nothing bad is known rather than another, the oldest."""
         shapes = (name for name, one in self.patterns.items() if not name.endswith(ALL) and not one.is_low)
-        self.patterns.pop(next(shapes, "") or next(name for name in self.patterns if name != ALL))
+        forgotten = next(shapes, "") or next(name for name in self.patterns if name != ALL)
+        self.patterns.pop(forgotten)
+        self.low.discard(forgotten)
+
+    def mark(self, name: str, pattern: Pattern) -> None:
+        """Note whether a kind is a low one now."""
+        if pattern.is_low or pattern.stopped:
+            self.low.add(name)
+        else:
+            self.low.discard(name)
 
     def is_above_doubt(self, name: str) -> bool:
         whole, kind = self.patterns.get(ALL), self.patterns.get(name)
@@ -116,7 +125,7 @@ class Patterns:
 
     def watches(self, host: Host) -> bool:
         """Whether one of the host's kinds has a low yield, so that its URLs have to be looked at."""
-        return self._judges and self._record(host).watched
+        return self._judges and bool(self._record(host).low)
 
     def trap(self, host: Host, url: str) -> str:
         """Why a URL is not asked for; empty if it may be."""
@@ -143,7 +152,7 @@ class Patterns:
         record = self._record(host)
         if record.exempt:
             return False
-        if record.watched or record.answers_probes:
+        if record.low or record.answers_probes:
             return True
         if not self._judges:
             return not record.probes
@@ -265,8 +274,8 @@ class Patterns:
         if pattern.value < UNREMARKABLE or pattern.openness < UNREMARKABLE:
             if record.pattern(ALL).pages >= (LEAST_PAGES_OF_HOST if name == ALL else LEAST_PAGES):
                 pattern.judge(name.endswith(ALL), self._patience)
-            record.watched |= pattern.is_low
             self._dirty[record.id, name] = pattern
+        record.mark(name, pattern)
 
     # Records
 
@@ -288,8 +297,9 @@ class Patterns:
             probes = self._database.query("SELECT directory, pairs FROM probes WHERE host_id = ?", (host.id,))
             for place, pairs in probes:
                 record.add_probe(place, np.frombuffer(pairs, np.uint64))
-            low = any(one.stopped or one.is_low for one in record.patterns.values())
-            record.watched = low and self._judges and not record.exempt
+            if self._judges and not record.exempt:
+                for name, pattern in record.patterns.items():
+                    record.mark(name, pattern)
         return record
 
     def flush(self) -> None:

@@ -249,6 +249,19 @@ def test_kinds_that_bring_little_let_others_first(state: Database) -> None:
     assert not site.patterns.lets_others_first(site.host, site.url("/article/9"))
 
 
+def test_a_host_that_has_recovered_is_watched_no_more(state: Database) -> None:
+    """The first pages of a site often lead only deeper, as nothing of it is known yet."""
+    site = Site(state)
+    for number in range(4):
+        site.page(f"/a/{number}", prose(f"first {number}", 60), f"/a/{number + 1}", closure=Closure.SECTION)
+    assert site.patterns.watches(site.host)
+    for number in range(4, 40):
+        site.page(f"/a/{number}", prose(f"later {number}", 60), f"/a/{number + 1}", backs=3)
+    assert not site.patterns.watches(site.host)
+    site.restart()
+    assert not site.patterns.watches(site.host)
+
+
 def test_judgements_survive_a_restart(state: Database) -> None:
     site = Site(state)
     calendar(site, 100)
