@@ -26,10 +26,6 @@ class Web:
     starts: list[str]  # URLs
     pages: int
 
-    @property
-    def hosts(self) -> list[str]:
-        return [f"{address}:{self.port}" for address in self.addresses]
-
 
 @contextmanager
 def synthetic(pages: int, hosts: int, paragraphs: int = FEW_PARAGRAPHS) -> Iterator[Web]:

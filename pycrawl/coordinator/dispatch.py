@@ -92,7 +92,6 @@ class Dispatcher:
             site = origin(entry.url)
             job = self._job(queue, entry, site, now)
             lease = Lease(queue, entry, job.kind, fetcher, queue.due, job.url, site)
-            queue.holds_up |= job.kind is not Kind.PAGE
             if job.kind is Kind.ROBOTS and job.hops and host_key(job.url) != queue.host.key:
                 guest = self._frontier.visit(queue, host_key(job.url), now)
                 if not isinstance(guest, Guest):
@@ -101,6 +100,7 @@ class Dispatcher:
                     continue
                 lease.guest, lease.due = guest, guest.due
                 job = job._replace(address=guest.host.address, look_up=not address_literal(guest.host.key))
+            queue.holds_up |= job.kind is not Kind.PAGE
             self._leases.open(lease)
             jobs.append(job)
         return jobs
@@ -151,8 +151,15 @@ class Dispatcher:
             patterns = self._workspace.patterns
             probe = patterns.probe(queue.host, entry.url)
             if probe:
-                address = queue.host.address
-                return FetchJob(entry.url_id, probe, queue.host.id, Kind.PROBE, address=address, robots=robots)
+                return FetchJob(
+                    url_id=entry.url_id,
+                    url=probe,
+                    host_id=queue.host.id,
+                    kind=Kind.PROBE,
+                    address=queue.host.address,
+                    ahead=self._is_ahead(queue),
+                    robots=robots,
+                )
             close_look = patterns.looks_at(queue.host, entry.url)
         return FetchJob(
             url_id=entry.url_id,
@@ -164,10 +171,14 @@ class Dispatcher:
             cookies=entry.cookies,
             close_look=close_look,
             look_up=self._is_look_up_due(queue, now),
-            ahead=queue.in_flight > self._connections,
+            ahead=self._is_ahead(queue),
             validators=self._validators(entry.url_id) if entry.revisit else NO_VALIDATORS,
             robots=robots,
         )
+
+    def _is_ahead(self, queue: BackQueue) -> bool:
+        """Of the URL that was leased last: does it wait for another one of its host?"""
+        return queue.in_flight > self._connections
 
     def _is_look_up_due(self, queue: BackQueue, now: float) -> bool:
         """Fetchers keep answers as long as DNS says; this only makes them ask."""
@@ -186,6 +197,7 @@ class Dispatcher:
             hops=hops,
             address=queue.host.address,
             look_up=self._is_look_up_due(queue, now),
+            ahead=self._is_ahead(queue),
             site=site,
         )
 

@@ -18,7 +18,6 @@ from pycrawl.state.database import Database
 from pycrawl.state.near_join import Join, NearJoiner, banding
 
 _ROWS_AT_ONCE = 4_096
-_ASKED_AT_ONCE = 500  # places in one statement
 
 
 class NearSeen:
@@ -99,13 +98,9 @@ class NearSeen:
 
 def _prints_of(database: Database, ids: list[int]) -> Iterator[bytes]:
     """In the order asked for."""
-    for begin in range(0, len(ids), _ASKED_AT_ONCE):
-        part = ids[begin : begin + _ASKED_AT_ONCE]
-        places = ", ".join("?" * len(part))
-        known = dict(
-            database.query(f"SELECT document_id, prints FROM page_prints WHERE document_id IN ({places})", part)
-        )
-        yield from (known[document_id] for document_id in part)
+    rows = database.query_each("SELECT document_id, prints FROM page_prints WHERE document_id IN ({})", ids)
+    known: dict[int, bytes] = dict(rows)
+    return (known[document_id] for document_id in ids)
 
 
 def _columns(rows: list[tuple[int, bytes]]) -> tuple[U32, Prints]:

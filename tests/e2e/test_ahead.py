@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from itertools import pairwise
 
+import pytest
+
 from pycrawl.simweb import SimServer, SimWebSettings
 from tests.e2e.conftest import MakeCrawl
 from tests.e2e.crawling import assert_holds_the_web
@@ -27,8 +29,9 @@ def test_one_request_at_a_time_without_a_pause(make_crawl: MakeCrawl) -> None:
             assert most_at_once(entries) == 1
 
 
-def test_a_host_in_trouble_gets_its_pause_at_once(make_crawl: MakeCrawl) -> None:
-    """The 200th page says that the server is busy: what was sent ahead by then is not asked for."""
+@pytest.mark.parametrize("robots_ttl", ["24h", "10ms"])
+def test_a_host_in_trouble_gets_its_pause_at_once(make_crawl: MakeCrawl, robots_ttl: str) -> None:
+    """The 200th page says that the server is busy: what was sent ahead by then is not asked for, robots.txt neither."""
     asked: list[float] = []
     refused: list[float] = []
 
@@ -41,8 +44,10 @@ def test_a_host_in_trouble_gets_its_pause_at_once(make_crawl: MakeCrawl) -> None
 
     pages = {f"/p{number}": Reply(f"<title>{number}</title>", before=note) for number in range(PAGES)}
     busy = Reply(status=503, headers={"Retry-After": str(int(WAIT))}, before=recover)
-    with Site({"/": page(*pages), **pages, BUSY: busy}) as site:
-        crawl = make_crawl([f"{site.url}/"], {"politeness": {"max_backoff": 600}, "traps": {"novelty": False}})
+    robots = Reply("User-agent: *", content_type="text/plain", before=note)
+    with Site({"/robots.txt": robots, "/": page(*pages), **pages, BUSY: busy}) as site:
+        politeness = {"max_backoff": 600, "robots_ttl": robots_ttl}
+        crawl = make_crawl([f"{site.url}/"], {"politeness": politeness, "traps": {"novelty": False}})
         crawl.run("crawl")
         times = site.times()
         assert times.pop(BUSY) == 2
