@@ -78,7 +78,7 @@ bench-profile: $(INSTALLED_DEV)
 	@$(BIN)/python bench/profiling.py $(BENCH)
 
 clean:
-	rm -rf .venv .venv-* build pycrawl/_native.*so *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv .venv-* build pycrawl/native/_compiled.*so *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find pycrawl tests bench -name __pycache__ -prune -exec rm -rf {} +
 
 # Installed again when setup.py or what is compiled has changed.

@@ -11,7 +11,7 @@ VERSION = re.search(r'__version__ = "(.+)"', (HERE / "pycrawl/__init__.py").read
 
 # The hot path, compiled where that can be done; where it cannot, Python and numpy do the same, more slowly.
 NATIVE = Extension(
-    "pycrawl._native",
+    "pycrawl.native._compiled",
     sources=sorted(str(source.relative_to(HERE)) for source in HERE.glob("pycrawl/native/*.c")),
     depends=sorted(str(header.relative_to(HERE)) for header in HERE.glob("pycrawl/native/*.h")),
     extra_compile_args=["-O3", "-std=c11", "-Wall", "-Wextra"],
@@ -28,7 +28,7 @@ setup(
     license="MIT",
     python_requires=">=3.11",
     packages=find_packages(include=["pycrawl", "pycrawl.*"]),
-    package_data={"pycrawl": ["py.typed", "_native.pyi"]},
+    package_data={"pycrawl": ["py.typed", "native/_compiled.pyi"]},
     ext_modules=[NATIVE] if sys.byteorder == "little" else [],
     options={"bdist_wheel": {"py_limited_api": "cp311"}},
     data_files=[("share/man/man1", sorted(str(page.relative_to(HERE)) for page in HERE.glob("man/*.1")))],

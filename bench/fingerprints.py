@@ -15,23 +15,13 @@ from pathlib import Path
 
 import numpy as np
 
-from pycrawl.fingerprint import (
-    BANDS,
-    ROWS,
-    SKETCH_SIZE,
-    SimhashIndex,
-    bands,
-    resemblance,
-    resemblances,
-    shingles,
-    simhash,
-    sketch,
-    split,
-    tokens,
-    windows,
-)
 from pycrawl.fingerprint.packed import packed_by_numpy
-from pycrawl.prints import packed
+from pycrawl.fingerprint.page_prints import SKETCH_SIZE, packed
+from pycrawl.fingerprint.shingle import shingles, windows
+from pycrawl.fingerprint.simhash import simhash
+from pycrawl.fingerprint.simhash_index import SimhashIndex
+from pycrawl.fingerprint.sketch import BANDS, ROWS, bands, resemblance, resemblances, sketch
+from pycrawl.fingerprint.words import split, tokens
 
 DOCS = Path(__file__).parents[1] / "docs/fingerprints.md"
 BEGIN, END = "<!-- made by bench/fingerprints.py --error-table -->\n", "<!-- end -->\n"

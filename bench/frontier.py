@@ -20,13 +20,13 @@ import psutil
 from pycrawl.config import Config, PolitenessSection
 from pycrawl.frontier.discovered import Discovered
 from pycrawl.frontier.frontier import Frontier
-from pycrawl.memory import give_freed_memory_back
 from pycrawl.model import PackedLinks
+from pycrawl.processes.allocation import give_freed_memory_back
 from pycrawl.state.counters import Counters
 from pycrawl.state.database import Database
 from pycrawl.state.hosts import Hosts
 from pycrawl.state.url_seen import UrlSeen
-from pycrawl.urls import url_hash
+from pycrawl.urls.parts import url_hash
 
 SEED = 1
 LINKS = 45  # of a page
@@ -48,7 +48,7 @@ class State:
         self.hosts = Hosts(database)
         self.seen = UrlSeen(database, SEED)
         self.frontier = Frontier(database, self.hosts, self.counters, self.seen, CONFIG, random.Random(1))
-        database.empty_cache()  # as `Workspace` does
+        database.empty_cache()  # as `Session` does
         give_freed_memory_back()
 
     def commit(self) -> None:

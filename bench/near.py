@@ -21,8 +21,9 @@ from pathlib import Path
 import numpy as np
 from fingerprints import best, make_text
 
-from pycrawl.fingerprint import SKETCH_SIZE, of_text
 from pycrawl.fingerprint.packed import PACKED, Prints, pack
+from pycrawl.fingerprint.page import of_text
+from pycrawl.fingerprint.page_prints import SKETCH_SIZE
 from pycrawl.state.database import Database
 from pycrawl.state.documents import Document, save_documents
 from pycrawl.state.near_seen import NearSeen

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Iterator
 from pycrawl.config import Config
 from pycrawl.parse.html import parse_html
 from pycrawl.parse.links import LinkPacker
-from pycrawl.url_filter import UrlFilter
-from pycrawl.urls import UrlRules
+from pycrawl.urls.normal_form import UrlRules
+from pycrawl.urls.scope import Scope
 
 PAGE_BYTES = 27_000
 LINKS = 45
@@ -74,7 +74,7 @@ def main() -> None:
     report("parse, no charset in header", best(lambda: exhaust(parse_html(body, "") for body in bodies)), PAGES)
 
     def pack_all() -> None:
-        packer = LinkPacker(UrlRules.of(Config()), UrlFilter(Config()), seed=1, max_links=10_000)
+        packer = LinkPacker(UrlRules.of(Config()), Scope(Config()), seed=1, max_links=10_000)
         exhaust(packer.pack(page, f"{HOST}/archive/page{n}.html", 0) for n, page in enumerate(pages))
 
     report("pack", best(pack_all), PAGES)

@@ -19,7 +19,7 @@ import numpy as np
 from fingerprints import make_text
 from numpy.typing import NDArray
 
-from pycrawl.prints import ONE_IN, packed
+from pycrawl.fingerprint.page_prints import ONE_IN, packed
 from pycrawl.state.database import Database
 from pycrawl.state.passages import Passages, sharing
 

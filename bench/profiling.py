@@ -21,6 +21,7 @@ from measure import add_setting_option
 from webs import add_web_options, chosen_web
 
 import pycrawl
+from pycrawl.native import compiled
 
 _PACKAGE = Path(pycrawl.__file__).parent
 _TOP = 30
@@ -34,7 +35,7 @@ def py_spy(samples: Path, native: bool) -> list[str]:
     if not Path(program).exists():
         raise SystemExit("py-spy is missing: pip install py-spy")
     command = [program, "record", "--subprocesses", "--format", "raw", "--full-filenames", "--rate", str(_SAMPLES)]
-    return [*command, *(["--native"] if native else []), "--output", str(samples), "--"]
+    return [*command, *(["--native"] if compiled else []), "--output", str(samples), "--"]
 
 
 def stacks(samples: Path) -> Iterator[tuple[list[str], int]]:

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from pycrawl import trecweb
+from pycrawl.record import trec_web
 from pycrawl.store import CompoundWriter, RecordReader
 
 PAGE_BYTES = 27_000
@@ -45,7 +45,7 @@ def made_up_page() -> bytes:
 
 
 def encode(page: bytes) -> bytes:
-    record, _ = trecweb.encode(
+    record, _ = trec_web.encode(
         "http://www.example.com/a/page.html",
         "204.244.59.33",
         852_082_305.0,
@@ -73,17 +73,17 @@ def report(what: str, work: Callable[[], object], records: int = 1) -> None:
 def main() -> None:
     page = Path(sys.argv[1]).read_bytes() if len(sys.argv) > 1 else made_up_page()
     plain = encode(page)
-    packed = trecweb.pack(plain)
-    head = trecweb.head("WTX001-B01-17")
+    packed = trec_web.pack(plain)
+    head = trec_web.head("WTX001-B01-17")
     whole = head + plain
-    members = trecweb.pack_stored(head) + packed
+    members = trec_web.pack_stored(head) + packed
     print(f"{len(page):,} bytes a page, {len(members):,} stored ({len(page) / len(members):.1f} : 1)")
     report("copy (for comparison)", lambda: b"".join((head, page)))
     report("encode", lambda: encode(page))
-    report("pack", lambda: trecweb.pack(plain))
-    report("head and pack_stored", lambda: trecweb.pack_stored(trecweb.head("WTX001-B01-17")))
-    report("unpack", lambda: trecweb.unpack(members))
-    report("decode", lambda: trecweb.decode(whole, b"", len(page)))
+    report("pack", lambda: trec_web.pack(plain))
+    report("head and pack_stored", lambda: trec_web.pack_stored(trec_web.head("WTX001-B01-17")))
+    report("unpack", lambda: trec_web.unpack(members))
+    report("decode", lambda: trec_web.decode(whole, b"", len(page)))
     with tempfile.TemporaryDirectory() as directory:
         root = Path(directory)
         files(root, packed)

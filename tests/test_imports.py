@@ -21,11 +21,11 @@ ENOUGH_REQUESTS = 30  # by then both fetchers have fetched and parsed
 
 COORDINATOR_NEVER = (
     "pycurl resiliparse urllib3 requests bs4 protego pycares click rich"
-    " pycrawl.fetch pycrawl.parse pycrawl.worker pycrawl.answer"
+    " pycrawl.fetch pycrawl.parse pycrawl.fetcher.process pycrawl.fetcher.page_result"
 )
 FETCHER_NEVER = (
     "sqlite3 click rich requests bs4 pycrawl.state pycrawl.frontier pycrawl.store"
-    " pycrawl.workspace pycrawl.coordinator pycrawl.pool pycrawl.cli"
+    " pycrawl.crawl.session pycrawl.coordinator pycrawl.processes.pool pycrawl.cli"
 )
 COMMAND_LINE_NEVER = (
     "numpy rich sqlite3 pycurl resiliparse ada_url multiprocessing pycrawl.config pycrawl.state pycrawl.coordinator"
@@ -50,12 +50,12 @@ def of(modules: set[str], packages: str) -> set[str]:
 @pytest.mark.parametrize(
     ("code", "never"),
     [
-        ("import pycrawl.worker", FETCHER_NEVER),
-        ("import pycrawl.coordinator, pycrawl.pool", COORDINATOR_NEVER),
-        ("import pycrawl.verify", COORDINATOR_NEVER),
+        ("import pycrawl.fetcher.process", FETCHER_NEVER),
+        ("import pycrawl.coordinator, pycrawl.processes.pool", COORDINATOR_NEVER),
+        ("import pycrawl.collection.verify", COORDINATOR_NEVER),
         ("import pycrawl.cli", COMMAND_LINE_NEVER),
         ("import pycrawl.config, pycrawl.model, pycrawl.errors", THIRD_PARTY),
-        ("import pycrawl.bootstrap", THIRD_PARTY),
+        ("import pycrawl.processes.spawn", THIRD_PARTY),
         ("import pycrawl.simweb.server", THIRD_PARTY),
     ],
 )
@@ -66,7 +66,7 @@ def test_an_import_does_not_load(code: str, never: str) -> None:
 @pytest.mark.parametrize(
     ("code", "names"),
     [
-        ("import pycrawl.worker", "pycrawl.fetch pycrawl.parse resiliparse protego"),
+        ("import pycrawl.fetcher.process", "pycrawl.fetch pycrawl.parse resiliparse protego"),
         ("import pycrawl.coordinator", "pycrawl.state pycrawl.store pycrawl.frontier sqlite3"),
     ],
 )

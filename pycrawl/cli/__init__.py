@@ -12,8 +12,8 @@ import sys
 import click
 
 from pycrawl import __version__
-from pycrawl.compiled import native
 from pycrawl.errors import PycrawlError
+from pycrawl.native import compiled
 
 COMMANDS = ("init", "add", "crawl", "stats", "get", "why", "dups", "audit", "verify", "demo")
 INTERRUPTED = 130
@@ -36,7 +36,7 @@ class LazyGroup(click.Group):
 @click.version_option(
     __version__,
     prog_name="pycrawl",
-    message=f"%(prog)s, version %(version)s{'' if native else ', without its compiled module: crawls are slower'}",
+    message=f"%(prog)s, version %(version)s{'' if compiled else ', without its compiled module: crawls are slower'}",
 )
 def cli() -> None:
     """A polite, restartable web crawler for one machine.

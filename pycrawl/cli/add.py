@@ -28,15 +28,15 @@ def command(path: Path, urls: tuple[str, ...], files: tuple[TextIO, ...]) -> Non
       pycrawl add https://example.com/ example.org
       pycrawl add --file urls.txt
     """
-    from pycrawl.workspace import Workspace
+    from pycrawl.crawl.session import Session
 
     if not urls and not files:
         raise UsageError("nothing to add: name URLs, or a file with --file")
     directory = crawl_directory(path)
     config = directory.config()
     try:
-        with directory.hold(), Workspace(directory, config) as workspace:
-            report(seed(workspace, lines_of(urls, files)))
+        with directory.hold(), Session(directory, config) as session:
+            report(seed(session, lines_of(urls, files)))
     except DirectoryHeld as held:
         lines = [line.strip() for line in lines_of(urls, files)]
         directory.leave_in_inbox(lines)

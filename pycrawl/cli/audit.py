@@ -24,7 +24,7 @@ def command(path: Path, as_json: bool) -> None:
     most fetches open at once; every fetch that began before it was due; and for each robots.txt that was obeyed (by the
     hash of its bytes) how many URLs it allowed and denied. Exit code 1 if a rule was broken.
     """
-    from pycrawl.audit import audit
+    from pycrawl.collection.audit import audit
 
     directory = crawl_directory(path)
     config = directory.config()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from pycrawl.directory import CrawlDirectory
+    from pycrawl.crawl.directory import CrawlDirectory
     from pycrawl.state.database import Database
 
 _SIZE_STEPS = ("B", "KB", "MB", "GB", "TB")
@@ -33,7 +33,7 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, 
 
 
 def crawl_directory(path: Path) -> CrawlDirectory:
-    from pycrawl.directory import CrawlDirectory
+    from pycrawl.crawl.directory import CrawlDirectory
 
     return CrawlDirectory(path)
 

@@ -15,8 +15,8 @@ from pycrawl.cli.common import crawl_directory, directory_option, plural
 
 if TYPE_CHECKING:
     from pycrawl.config import Config
-    from pycrawl.progress import Ended, RunLimits
-    from pycrawl.workspace import Workspace
+    from pycrawl.crawl.progress import Ended, RunLimits
+    from pycrawl.crawl.session import Session
 
 _MOST_DEFAULT_FETCHERS = 8
 _INTERRUPTED = 130
@@ -72,7 +72,7 @@ def command(
       pycrawl crawl --max-pages 1000
       pycrawl crawl --max-time 2h --recrawl      (for cron)
     """
-    from pycrawl.progress import RunLimits
+    from pycrawl.crawl.progress import RunLimits
 
     directory = crawl_directory(path)
     config = directory.config()
@@ -95,14 +95,14 @@ def _figures(ended: Ended) -> dict[str, Any]:
 
 
 def _run(path: Path, config: Config, fetchers: int, limits: RunLimits, recrawl: bool) -> Ended:
-    from pycrawl.interrupts import Interrupts
-    from pycrawl.pool import FetcherPool
+    from pycrawl.processes.pool import FetcherPool
+    from pycrawl.processes.signals import Interrupts
     from pycrawl.state import meta
     from pycrawl.state.database import Database
-    from pycrawl.url_filter import UrlFilter
+    from pycrawl.urls.scope import Scope
 
     directory = crawl_directory(path)
-    UrlFilter(config)  # what is wrong with the lists of the scope is said here, not in a fetcher's log
+    Scope(config)  # what is wrong with the lists of the scope is said here, not in a fetcher's log
     directory.log.mkdir(exist_ok=True)
     logging.basicConfig(
         filename=directory.log / "crawl.log", level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s"
@@ -117,22 +117,22 @@ def _run(path: Path, config: Config, fetchers: int, limits: RunLimits, recrawl: 
         try:
             from pycrawl.cli.display import open_display
             from pycrawl.coordinator import Coordinator
-            from pycrawl.workspace import Workspace
+            from pycrawl.crawl.session import Session
 
-            with Workspace(directory, config) as workspace:
-                _say_what_was_recovered(workspace)
+            with Session(directory, config) as session:
+                _say_what_was_recovered(session)
                 if recrawl:
-                    _requeue(workspace)
+                    _requeue(session)
                 with open_display(limits) as display:
-                    ended = Coordinator(workspace, pool, limits, interrupts, display.show).run()
+                    ended = Coordinator(session, pool, limits, interrupts, display.show).run()
                 display.end(ended, directory.docs)
         finally:
             pool.close()
     return ended
 
 
-def _say_what_was_recovered(workspace: Workspace) -> None:
-    recovery = workspace.recovery
+def _say_what_was_recovered(session: Session) -> None:
+    recovery = session.recovery
     if recovery.cut or recovery.removed:
         click.echo(
             f"The last run did not end in order: {recovery.cut_bytes:,} bytes that were never committed were cut off."
@@ -140,11 +140,11 @@ def _say_what_was_recovered(workspace: Workspace) -> None:
         )
 
 
-def _requeue(workspace: Workspace) -> None:
+def _requeue(session: Session) -> None:
     import time
 
     from pycrawl.model import REVISITED
 
-    interval = workspace.config.recrawl.min_interval
-    count = workspace.frontier.requeue(time.time() - interval, tuple(REVISITED))
+    interval = session.config.recrawl.min_interval
+    count = session.frontier.requeue(time.time() - interval, tuple(REVISITED))
     click.echo(f"{plural(count, 'page')} to visit again.")

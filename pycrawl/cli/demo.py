@@ -15,7 +15,7 @@ from pycrawl.cli.common import crawl_directory, open_for_reading
 from pycrawl.errors import UsageError
 
 if TYPE_CHECKING:
-    from pycrawl.directory import CrawlDirectory
+    from pycrawl.crawl.directory import CrawlDirectory
     from pycrawl.simweb import SimServer
 
 _MARK = "demo-web"  # this file in a crawl's directory says that it is a demo's, and holds the seed URL

@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pycrawl.cli.common import duration, plural, size
-from pycrawl.progress import Ended, Progress, RunLimits
+from pycrawl.crawl.progress import Ended, Progress, RunLimits
 
 _PLAIN_SECONDS = 10.0
 _BUSY = 0.9  # share of the coordinator's time from which on it is what limits the speed

@@ -15,9 +15,9 @@ from pycrawl.cli.common import crawl_directory, directory_option, json_option, o
 from pycrawl.errors import PycrawlError, UsageError
 
 if TYPE_CHECKING:
+    from pycrawl.collection.duplicates import Answer, Cluster, Discovery, Listed, OnProgress, Searcher
     from pycrawl.config import Config
-    from pycrawl.directory import CrawlDirectory
-    from pycrawl.dups import Answer, Cluster, Discovery, Listed, OnProgress, Searcher
+    from pycrawl.crawl.directory import CrawlDirectory
     from pycrawl.state.database import Database
     from pycrawl.state.documents import Document
 
@@ -103,7 +103,7 @@ def _search(
     bounds: tuple[float, float],
     as_json: bool,
 ) -> None:
-    from pycrawl.dups import Searcher
+    from pycrawl.collection.duplicates import Searcher
     from pycrawl.store.reader import RecordReader
 
     threshold, share = bounds
@@ -154,7 +154,7 @@ def _place(one: Listed) -> str:
 
 def _asked(named: str, config: Config, database: Database, searcher: Searcher) -> tuple[str, str, int]:
     """What to call it, its text, and its id if it is in the collection."""
-    from pycrawl.dups import text_of
+    from pycrawl.collection.duplicates import text_of
 
     is_url = "://" in named
     if named == STANDARD_INPUT or (not is_url and Path(named).is_file()):
@@ -169,7 +169,8 @@ def _asked(named: str, config: Config, database: Database, searcher: Searcher) -
 def _stored(named: str, config: Config, database: Database) -> tuple[str, Document]:
     from pycrawl.state import meta
     from pycrawl.state.documents import newest_document
-    from pycrawl.urls import UrlRules, from_user, url_hash
+    from pycrawl.urls.normal_form import UrlRules, from_user
+    from pycrawl.urls.parts import url_hash
 
     url = from_user(named, UrlRules.of(config))
     if url is None:
@@ -225,7 +226,7 @@ def _listed(one: Listed) -> dict[str, Any]:
 
 
 def _discover(database: Database, threshold: float, as_json: bool) -> None:
-    from pycrawl.dups import discover
+    from pycrawl.collection.duplicates import discover
 
     with _progress_bar() as on_progress:
         discovery = discover(database, threshold, on_progress)

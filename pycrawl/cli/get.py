@@ -58,11 +58,12 @@ def command(path: Path, url: str, with_headers: bool, part: str | None, at: floa
     """
     if with_headers and part:
         raise UsageError("expected --headers or one of --text, --content and --json, found both")
-    from pycrawl import trecweb
+    from pycrawl.record import trec_web
     from pycrawl.state import meta
     from pycrawl.state.documents import file_name, newest_document
     from pycrawl.store.reader import RecordReader
-    from pycrawl.urls import UrlRules, from_user, url_hash
+    from pycrawl.urls.normal_form import UrlRules, from_user
+    from pycrawl.urls.parts import url_hash
 
     directory = crawl_directory(path)
     config = directory.config()
@@ -77,7 +78,7 @@ def command(path: Path, url: str, with_headers: bool, part: str | None, at: floa
             raise PycrawlError(f"{normal}: no document{when}. `pycrawl why` tells what is known of it.")
         name = file_name(database, document.file_id)
     with RecordReader(directory.docs) as reader:
-        record = trecweb.decode(
+        record = trec_web.decode(
             reader.read(name, document.offset, document.length), document.escapes, document.body_length
         )
     if part:
@@ -95,8 +96,8 @@ def command(path: Path, url: str, with_headers: bool, part: str | None, at: floa
 
 def _part(part: str, url: str, body: bytes, content_type: str, config: Config) -> str:
     """What was asked for of a document, as text."""
-    from pycrawl.answer import is_html, plain_text_of
     from pycrawl.parse.html import ParsedPage, parse_html
+    from pycrawl.parse.media_type import is_html, plain_text_of
 
     if is_html(content_type, body):
         method = config.content.main_content
@@ -110,7 +111,7 @@ def _part(part: str, url: str, body: bytes, content_type: str, config: Config) -
 
 
 def _as_json(url: str, page: ParsedPage, config: Config) -> dict[str, Any]:
-    from pycrawl.urls import UrlRules, normalise
+    from pycrawl.urls.normal_form import UrlRules, normalise
 
     rules = UrlRules.of(config)
     base = (normalise(page.base_href, rules, url) if page.base_href else url) or url

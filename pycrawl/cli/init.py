@@ -15,8 +15,8 @@ from pycrawl.cli.seeding import lines_of, report, seed
 from pycrawl.errors import UsageError
 
 if TYPE_CHECKING:
-    from pycrawl.directory import CrawlDirectory
-    from pycrawl.workspace import Seeded
+    from pycrawl.crawl.directory import CrawlDirectory
+    from pycrawl.crawl.seeding import Seeded
 
 
 @click.command("init")
@@ -39,7 +39,7 @@ def command(
       pycrawl init my-crawl --seed https://example.com/ --contact me@example.com
     """
     from pycrawl.config import toml_value
-    from pycrawl.directory import CrawlDirectory
+    from pycrawl.crawl.directory import CrawlDirectory
 
     directory = CrawlDirectory(target or path)
     for existing in (directory.state, directory.config_file):
@@ -72,9 +72,9 @@ def command(
 def make(directory: CrawlDirectory, changed: dict[str, str], seeds: Iterator[str]) -> Seeded:
     """The crawl itself: its folders, pycrawl.toml with these keys changed, state.db with these seeds."""
     from pycrawl.config import example
+    from pycrawl.crawl.session import Session
     from pycrawl.state import meta
     from pycrawl.state.database import Database
-    from pycrawl.workspace import Workspace
 
     try:
         for folder in (directory.path, directory.docs, directory.log):
@@ -87,13 +87,13 @@ def make(directory: CrawlDirectory, changed: dict[str, str], seeds: Iterator[str
         meta.write_first(database, time.time())
         database.commit()
         database.close()
-        with Workspace(directory, directory.config()) as workspace:
-            return seed(workspace, seeds)
+        with Session(directory, directory.config()) as session:
+            return seed(session, seeds)
 
 
 def _check_seeds(seeds: tuple[str, ...]) -> None:
     """A seed on the command line that is no URL is a slip: nothing is made."""
-    from pycrawl.urls import UrlRules, from_user
+    from pycrawl.urls.normal_form import UrlRules, from_user
 
     for text in seeds:
         if from_user(text, UrlRules()) is None:

@@ -14,7 +14,8 @@ from pycrawl.cli.common import plural
 from pycrawl.errors import UsageError
 
 if TYPE_CHECKING:
-    from pycrawl.workspace import Seeded, Workspace
+    from pycrawl.crawl.seeding import Seeded
+    from pycrawl.crawl.session import Session
 
 _BATCH = 100_000
 
@@ -28,20 +29,20 @@ def lines_of(urls: Iterable[str], files: Iterable[TextIO]) -> Iterator[str]:
             raise UsageError(f"{file.name}: cannot be read as text: {error}") from None
 
 
-def seed(workspace: Workspace, lines: Iterator[str]) -> Seeded:
+def seed(session: Session, lines: Iterator[str]) -> Seeded:
     """Enter all lines, in batches that are committed one by one."""
-    from pycrawl.workspace import Seeded
+    from pycrawl.crawl.seeding import Seeded, add_seeds
 
     total = Seeded()
     begun = time.monotonic()
     show = sys.stderr.isatty()
     while batch := list(islice(lines, _BATCH)):
-        total.add(workspace.add_seeds(batch, time.time()))
-        workspace.commit(time.time())
+        total.add(add_seeds(session, batch, time.time()))
+        session.commit(time.time())
         if show and len(batch) == _BATCH:
             done = total.new + total.known + total.refused.total()
             click.echo(f"\r{done:,} lines, {done / (time.monotonic() - begun):,.0f}/s", nl=False, err=True)
-    workspace.commit_last(time.time())
+    session.commit_last(time.time())
     if show and time.monotonic() - begun > 1:
         click.echo("\r" + " " * 60 + "\r", nl=False, err=True)
     return total

@@ -13,7 +13,7 @@ from pycrawl.cli.common import crawl_directory, directory_option, json_option
 from pycrawl.errors import PycrawlError
 
 if TYPE_CHECKING:
-    from pycrawl.verify import Check
+    from pycrawl.collection.verify import Check
 
 _SHOW_EVERY = 1_000
 
@@ -26,7 +26,7 @@ def command(path: Path, as_json: bool) -> None:
 
     It changes nothing, and may run beside a crawl.
     """
-    from pycrawl.verify import verify
+    from pycrawl.collection.verify import verify
 
     on_terminal = sys.stderr.isatty()
 

@@ -28,7 +28,7 @@ def command(path: Path, url: str, as_json: bool) -> None:
 
     For a URL that was never met it tells whether the scope would let it in.
     """
-    from pycrawl.urls import UrlRules, from_user
+    from pycrawl.urls.normal_form import UrlRules, from_user
 
     directory = crawl_directory(path)
     config = directory.config()
@@ -52,8 +52,8 @@ def collect(database: Database, config: Config, url: str) -> dict[str, Any]:
     from pycrawl.state.mirrors import original_of
     from pycrawl.state.url_seen import find_url, inlinks_of
     from pycrawl.state.urls_table import discovery_chain, place_in_queue
-    from pycrawl.url_filter import UrlFilter
-    from pycrawl.urls import host_key
+    from pycrawl.urls.parts import host_key
+    from pycrawl.urls.scope import Scope
 
     url_id = find_url(database, url, meta.hash_seed(database))
     host = find_host(database, host_key(url))
@@ -62,7 +62,7 @@ def collect(database: Database, config: Config, url: str) -> dict[str, Any]:
     return {
         "url": url,
         "known": bool(url_id),
-        "scope": UrlFilter(config).verdict(url, chain[0].depth if chain else 0) or "wanted",
+        "scope": Scope(config).verdict(url, chain[0].depth if chain else 0) or "wanted",
         "robots": _robots(database, config, url),
         "patterns": _patterns(database, host.id, url) if host else [],
         "found": [{"url": step.url, "via": step.via, "depth": step.depth, "found_at": step.found_at} for step in chain],
@@ -131,9 +131,9 @@ def _patterns(database: Database, host_id: int, url: str) -> list[dict[str, Any]
 
 
 def _robots(database: Database, config: Config, url: str) -> dict[str, Any] | None:
-    from pycrawl.robots import RobotsRules
+    from pycrawl.policy.robots import RobotsRules
     from pycrawl.state.hosts import robots_of
-    from pycrawl.urls import origin
+    from pycrawl.urls.parts import origin
 
     file = robots_of(database, origin(url))
     if file is None:

@@ -7,7 +7,7 @@ import time
 from concurrent.futures import Future, ThreadPoolExecutor
 
 from pycrawl.coordinator.run import Run
-from pycrawl.fetch_log import FetchLog
+from pycrawl.crawl.fetch_log import FetchLog
 from pycrawl.state import meta
 
 COMMIT_SECONDS = 1.0
@@ -18,8 +18,8 @@ _NEVER = float("inf")
 class CommitCycle:
     def __init__(self, run: Run, fetch_log: FetchLog) -> None:
         self._run = run
-        self._workspace = run.workspace
-        self._database = run.workspace.database
+        self._session = run.session
+        self._database = run.session.database
         self._fetch_log = fetch_log
         self._disk = ThreadPoolExecutor(1, "fsync")
         self._syncing: Future[None] | None = None
@@ -30,7 +30,7 @@ class CommitCycle:
         """Enter the run."""
         now = self._run.now()
         self._row = meta.start_run(self._database, now, os.getpid())
-        self._workspace.commit(now)
+        self._session.commit(now)
 
     @property
     def next_at(self) -> float:
@@ -45,14 +45,12 @@ class CommitCycle:
             if self._syncing.done():
                 self.finish()
         elif self._is_due:
-            self._syncing = self._disk.submit(self._workspace.begin_commit(self._run.now()).run)
+            self._syncing = self._disk.submit(self._session.begin_commit(self._run.now()).run)
             self._begun_at = time.monotonic()
 
     @property
     def _is_due(self) -> bool:
-        return (
-            time.monotonic() - self._begun_at >= COMMIT_SECONDS or len(self._workspace.group.finished) >= COMMIT_PAGES
-        )
+        return time.monotonic() - self._begun_at >= COMMIT_SECONDS or len(self._session.group.finished) >= COMMIT_PAGES
 
     def finish(self) -> None:
         """Wait for the commit that is under way, if one is."""
@@ -60,20 +58,20 @@ class CommitCycle:
             self._syncing.result()
             self._syncing = None
             self._update_row()
-            self._workspace.finish_commit()
+            self._session.finish_commit()
             self._fetch_log.flush()
 
     def commit_now(self) -> None:
         """Everything so far, and wait for it."""
         self.finish()
-        self._workspace.commit(self._run.now())
+        self._session.commit(self._run.now())
 
     def end(self) -> None:
         """The last commit of the run."""
         self.finish()
         self._update_row()
         meta.end_run(self._database, self._row, self._run.now(), self._run.stopping or "finished")
-        self._workspace.commit_last(self._run.now())
+        self._session.commit_last(self._run.now())
 
     def _update_row(self) -> None:
         meta.update_run(self._database, self._row, self._run.counts.pages, self._run.now())

@@ -10,9 +10,9 @@ from pycrawl.coordinator.run import Run
 from pycrawl.frontier.back import BackQueue, Entry, SentRules
 from pycrawl.frontier.guests import Guest
 from pycrawl.model import NO_VALIDATORS, FetchJob, Jobs, Kind, Outcome, Validators
-from pycrawl.pool import FetcherPool
+from pycrawl.processes.pool import FetcherPool
 from pycrawl.state.documents import visit_of
-from pycrawl.urls import address_literal, host_key, origin, robots_url
+from pycrawl.urls.parts import address_literal, host_key, origin, robots_url
 
 _SIEVE_LINKS = 50_000
 _SIEVE_SHARE = 0.2  # of the time may go into sieving small batches when hosts run out of URLs
@@ -25,7 +25,7 @@ _LOOK_UP_SECONDS = 60.0  # between two look-ups of a host's name
 class Dispatcher:
     def __init__(self, run: Run, leases: Leases, intake: Intake, pool: FetcherPool) -> None:
         self._run = run
-        self._workspace = run.workspace
+        self._session = run.session
         self._frontier = run.frontier
         self._leases = leases
         self._intake = intake
@@ -43,7 +43,7 @@ class Dispatcher:
     def next_sieve_at(self) -> float:
         """When links that have come should be sieved if there is nothing else to ask for, by the monotonic clock: at
         once if no fetch is under way that might bring more."""
-        if not self._workspace.discovered.count:
+        if not self._session.discovered.count:
             return _NEVER
         return self._sieve_at if len(self._leases) else 0.0
 
@@ -52,7 +52,7 @@ class Dispatcher:
             return
         now = self._run.now()
         starving = self._leases.has_free_slots and self._frontier.next_ready_at(self._leases.has_free_slot) > now
-        links = self._workspace.discovered.count
+        links = self._session.discovered.count
         if links >= _SIEVE_LINKS or (links and starving and time.monotonic() >= self.next_sieve_at):
             self._sieve(now)
         self._frontier.fill(starving)
@@ -64,7 +64,7 @@ class Dispatcher:
     def _sieve(self, now: float) -> None:
         """A small batch costs nearly as much as a large one: the next one waits, and longer if this was in vain."""
         begun = time.monotonic()
-        self._workspace.sieve(now)
+        self._session.sieve(now)
         self._frontier.fill(True)
         ended = time.monotonic()
         least = (ended - begun) / _SIEVE_SHARE
@@ -109,7 +109,7 @@ class Dispatcher:
 
     def _is_passed_over(self, queue: BackQueue, entry: Entry) -> bool:
         """Is the URL one of a kind that brings nothing new: turned away for good, or behind the others for now?"""
-        patterns = self._workspace.patterns
+        patterns = self._session.patterns
         host = queue.host
         if not entry.depth or not patterns.watches(host):
             return False  # a seed is wanted, whatever it is like
@@ -126,12 +126,12 @@ class Dispatcher:
         return False
 
     def _was_turned_away(self, url_id: int) -> bool:
-        visit = visit_of(self._workspace.database, url_id)
+        visit = visit_of(self._session.database, url_id)
         return visit is not None and visit.outcome == Outcome.TRAP
 
     def _turn_away(self, queue: BackQueue, entry: Entry, trap: str) -> None:
         lease = Lease(queue, entry, Kind.PAGE, queue.fetcher, queue.due, entry.url, origin(entry.url))
-        self._workspace.group.counts["filtered:trap"] += 1
+        self._session.group.counts["filtered:trap"] += 1
         self._intake.finish(lease, self._intake.result_without_fetch(lease, Outcome.TRAP, trap))
         self._frontier.release(queue, 0.0, queue.parked)
 
@@ -142,13 +142,13 @@ class Dispatcher:
         if self._obeys_robots:
             known = queue.robots_sent.get(site)
             if known is None or known.expires_at <= now:
-                robots = self._workspace.robots_of(site)
+                robots = self._session.robots_of(site)
                 if robots is None or robots.expires_at <= now:
                     return self._robots_job(queue, entry, site, now)
                 queue.robots_sent[site] = SentRules.of(robots)
         close_look = False
         if self._run.judges_traps:
-            patterns = self._workspace.patterns
+            patterns = self._session.patterns
             probe = patterns.probe(queue.host, entry.url)
             if probe:
                 return FetchJob(
@@ -202,5 +202,5 @@ class Dispatcher:
         )
 
     def _validators(self, url_id: int) -> Validators:
-        visit = visit_of(self._workspace.database, url_id)
+        visit = visit_of(self._session.database, url_id)
         return Validators(visit.etag, visit.last_modified, visit.digest) if visit else NO_VALIDATORS

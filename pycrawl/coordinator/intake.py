@@ -1,6 +1,6 @@
 """What fetchers answer: is the URL done, tried again or put back; and when may its host be hit again?
 
-What is done goes into the workspace's open group.
+What is done goes into the session's open group.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from collections.abc import Sequence
 
 from pycrawl.coordinator.leases import Lease, Leases
 from pycrawl.coordinator.run import Run
-from pycrawl.fetch_log import FetchLine, FetchLog
+from pycrawl.crawl.fetch_log import FetchLine, FetchLog
 from pycrawl.frontier.guests import Guest
 from pycrawl.model import CONDUCT, NO_LINKS, FetchResult, Kind, Outcome, RobotsFile, Search
-from pycrawl.politeness import PolitenessRules, ahead, gap, is_parked, may_ignore_robots, parking
-from pycrawl.pool import Death
+from pycrawl.policy.politeness import PolitenessRules, ahead, gap, is_parked, may_ignore_robots, parking
+from pycrawl.processes.pool import Death
 from pycrawl.state.documents import Visit, visit_of
 from pycrawl.state.hosts import Host
 
@@ -28,7 +28,7 @@ log = logging.getLogger(__name__)
 class Intake:
     def __init__(self, run: Run, leases: Leases, fetch_log: FetchLog) -> None:
         self._run = run
-        self._workspace = run.workspace
+        self._session = run.session
         self._frontier = run.frontier
         self._config = run.config
         self._rules = PolitenessRules.of(run.config)
@@ -38,7 +38,7 @@ class Intake:
 
     def take_in(self, results: Sequence[FetchResult]) -> None:
         if self._looks_for_copies:
-            self._workspace.content_seen.look([result.body.digest for result in results if result.body is not None])
+            self._session.content_seen.look([result.body.digest for result in results if result.body is not None])
         for result in results:
             self._take_in(result)
 
@@ -142,7 +142,7 @@ class Intake:
         return may_ignore_robots(host.robots_failing_since, self._run.now())
 
     def _on_robots(self, lease: Lease, file: RobotsFile, crawl_delay: float) -> None:
-        self._workspace.group.robots[lease.site] = file
+        self._session.group.robots[lease.site] = file
         lease.queue.host.crawl_delay = crawl_delay
         self._frontier.put_back(lease.queue, lease.entry)
 
@@ -151,22 +151,22 @@ class Intake:
     def _on_probe(self, lease: Lease, result: FetchResult) -> None:
         """Whatever came of it, it is not asked for again."""
         pairs = result.traits.pairs if result.traits is not None else b""
-        self._workspace.patterns.take_in_probe(lease.queue.host, lease.url, pairs)
+        self._session.patterns.take_in_probe(lease.queue.host, lease.url, pairs)
         self._frontier.put_back(lease.queue, lease.entry)
 
     def _judged(self, lease: Lease, result: FetchResult) -> FetchResult:
         """Does the page bring anything new? One that says what the host says of missing pages is not kept."""
-        patterns = self._workspace.patterns
+        patterns = self._session.patterns
         entry, host, traits = lease.entry, lease.queue.host, result.traits
         if entry.revisit:
             return result
         if result.outcome is Outcome.REDIRECT:
-            known = self._workspace.is_known(result.location_hash)
+            known = self._session.is_known(result.location_hash)
             patterns.take_in_redirect(host, entry.url, result.location, known)
         elif traits is not None:
             if patterns.is_soft_404(host, entry.url, traits):
                 result = result._replace(outcome=Outcome.SOFT_404, body=None, links=NO_LINKS)
-                self._workspace.group.counts["soft_404"] += 1
+                self._session.group.counts["soft_404"] += 1
             lease.queue.search = patterns.take_in_page(host, entry.url, entry.depth, traits, result.links)
         return result
 
@@ -197,35 +197,35 @@ class Intake:
 
     def finish(self, lease: Lease, result: FetchResult) -> None:
         """The URL is done: its visit, document and links go into the open group."""
-        workspace = self._workspace
+        session = self._session
         entry = lease.entry
         document_id = 0
         follows = True
         digest = result.body.digest if result.body else b""
         if result.body is not None:
-            document = workspace.store(entry.url_id, entry.url, result.fetched_at, result.body)
+            document = session.store(entry.url_id, entry.url, result.fetched_at, result.body)
             document_id = document.id
             if document.duplicate_of:
                 self._run.counts.duplicates += 1
                 # Those of the original were followed; but on another host, relative links are other pages.
-                follows = workspace.host_of_original(document) != lease.queue.host.id
+                follows = session.host_of_original(document) != lease.queue.host.id
             else:
                 self._run.counts.stored += 1
         elif result.outcome is Outcome.NOT_MODIFIED:
-            last = visit_of(workspace.database, entry.url_id)
+            last = visit_of(session.database, entry.url_id)
             digest, document_id = (last.digest, last.document_id) if last else (b"", 0)
         if result.outcome is Outcome.REDIRECT:
-            workspace.discovered.add_redirect(
+            session.discovered.add_redirect(
                 entry.url_id, entry.depth, entry.hops + 1, result.location, result.location_hash
             )
         if follows:
-            workspace.discovered.add_links(entry.url_id, entry.depth + 1, result.links)
+            session.discovered.add_links(entry.url_id, entry.depth + 1, result.links)
         visit = Visit(
             entry.url_id, result.outcome.value, result.status, result.fetched_at, entry.tries, result.detail,
             result.etag, result.last_modified, digest, document_id,
         )  # fmt: skip
-        workspace.group.visits.append(visit)
-        workspace.group.finished.append((lease.queue, entry))
+        session.group.visits.append(visit)
+        session.group.finished.append((lease.queue, entry))
 
     # The books
 
@@ -243,7 +243,7 @@ class Intake:
 
     def _count(self, result: FetchResult) -> None:
         counts = self._run.counts
-        total = self._workspace.group.counts
+        total = self._session.group.counts
         counts.bytes += result.wire_bytes
         total["bytes_fetched"] += result.wire_bytes
         if result.kind is Kind.PROBE:

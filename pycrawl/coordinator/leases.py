@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pycrawl.frontier.back import BackQueue, Entry
 from pycrawl.frontier.guests import Guest
 from pycrawl.model import Kind
-from pycrawl.pool import Death
+from pycrawl.processes.pool import Death
 
 _STRIKES = 2  # fetchers that one URL may take down
 _DOUBTS = 5  # fetchers killed from outside while one URL was in flight, until that counts against it

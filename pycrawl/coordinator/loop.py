@@ -16,13 +16,14 @@ from pycrawl.coordinator.leases import Leases
 from pycrawl.coordinator.meter import Meter
 from pycrawl.coordinator.pace import FIRST_SLOTS, Pace
 from pycrawl.coordinator.run import Run
+from pycrawl.crawl.fetch_log import FetchLog
+from pycrawl.crawl.progress import Ended, Progress, RunLimits
+from pycrawl.crawl.seeding import add_seeds
+from pycrawl.crawl.session import Session
 from pycrawl.errors import StoppedByLimit
-from pycrawl.fetch_log import FetchLog
-from pycrawl.interrupts import Interrupts
 from pycrawl.model import Outcome
-from pycrawl.pool import FetcherPool
-from pycrawl.progress import Ended, Progress, RunLimits
-from pycrawl.workspace import Workspace
+from pycrawl.processes.pool import FetcherPool
+from pycrawl.processes.signals import Interrupts
 
 _INBOX_SECONDS = 1.0
 _LONGEST_WAIT = 0.25  # seconds
@@ -36,20 +37,20 @@ class Coordinator:
 
     def __init__(
         self,
-        workspace: Workspace,
+        session: Session,
         pool: FetcherPool,
         limits: RunLimits,
         interrupts: Interrupts,
         on_tick: Callable[[Progress], None],
     ) -> None:
-        self._workspace = workspace
-        self._frontier = workspace.frontier
+        self._session = session
+        self._frontier = session.frontier
         self._pool = pool
         self._interrupts = interrupts
-        self._run = Run(workspace, limits)
-        self._pace = Pace(_most_slots(workspace.config.crawl))
-        self._leases = Leases(len(pool), self._pace.slots, workspace.config.politeness.connections_per_host)
-        self._fetch_log = FetchLog(workspace.directory.log)
+        self._run = Run(session, limits)
+        self._pace = Pace(_most_slots(session.config.crawl))
+        self._leases = Leases(len(pool), self._pace.slots, session.config.politeness.connections_per_host)
+        self._fetch_log = FetchLog(session.directory.log)
         self._intake = Intake(self._run, self._leases, self._fetch_log)
         self._dispatcher = Dispatcher(self._run, self._leases, self._intake, pool)
         self._commits = CommitCycle(self._run, self._fetch_log)
@@ -57,7 +58,7 @@ class Coordinator:
         self._inbox_at = 0.0
 
     def run(self) -> Ended:
-        with self._workspace.database.explained(), closing(self._commits):
+        with self._session.database.explained(), closing(self._commits):
             self._frontier.open_queues(len(self._pool), self._leases.all_slots, self._run.now())
             self._commits.start()
             while not self._is_over():
@@ -76,7 +77,7 @@ class Coordinator:
         self._run.stopping = self._run.stopping or self._reason_to_stop()
         if self._run.stopping:
             return not len(self._leases)
-        if self._frontier.is_finished and not self._workspace.discovered.count:
+        if self._frontier.is_finished and not self._session.discovered.count:
             self._inbox_at = 0.0
             self._take_in_inbox()
             return self._frontier.is_finished
@@ -100,8 +101,8 @@ class Coordinator:
         if now - self._inbox_at < _INBOX_SECONDS:
             return
         self._inbox_at = now
-        for path in self._workspace.directory.inbox_files():
-            seeded = self._workspace.add_seeds(path.read_text("utf-8").split("\n"), self._run.now())
+        for path in self._session.directory.inbox_files():
+            seeded = add_seeds(self._session, path.read_text("utf-8").split("\n"), self._run.now())
             self._commits.commit_now()
             path.unlink()
             log.info("%s: %d new URLs, %d turned away", path.name, seeded.new, seeded.refused.total())

@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 from pycrawl.coordinator.leases import Leases
 from pycrawl.coordinator.run import Run
-from pycrawl.pool import FetcherPool
-from pycrawl.progress import Ended, Progress
+from pycrawl.crawl.progress import Ended, Progress
+from pycrawl.processes.pool import FetcherPool
 
 _TICK_SECONDS = 0.5
 _RATE_SECONDS = 10.0

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import time
 
-from pycrawl.progress import RunCounts, RunLimits
-from pycrawl.workspace import Workspace
+from pycrawl.crawl.progress import RunCounts, RunLimits
+from pycrawl.crawl.session import Session
 
 
 class Run:
     """One run of `pycrawl crawl`: what it works on, what bounds it, and how far it is."""
 
-    def __init__(self, workspace: Workspace, limits: RunLimits) -> None:
-        self.workspace = workspace
-        self.frontier = workspace.frontier
-        self.config = workspace.config
+    def __init__(self, session: Session, limits: RunLimits) -> None:
+        self.session = session
+        self.frontier = session.frontier
+        self.config = session.config
         self.limits = limits
         self.counts = RunCounts()
         self.epoch = time.time() - time.monotonic()  # turns the monotonic clock into a steady time of day

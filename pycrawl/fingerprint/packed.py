@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pycrawl.fingerprint.page import PageFingerprints, of_words
+from pycrawl.fingerprint.page_prints import MOST_PASSAGES, RECORD, SKETCH_SIZE
 from pycrawl.fingerprint.passages import selected
 from pycrawl.fingerprint.words import split_by_numpy
-from pycrawl.prints import MOST_PASSAGES, RECORD, SKETCH_SIZE
 
 PACKED = np.dtype(
     [("text_digest", "<u8", 2), ("simhash", "<u8"), ("words", "<u4"), ("sketch", "<u2", SKETCH_SIZE)]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pycrawl.compiled import native
+from pycrawl.fingerprint.page_prints import RECORD, packed
 from pycrawl.fingerprint.shingle import windows
 from pycrawl.fingerprint.simhash import simhash
 from pycrawl.fingerprint.sketch import pack_sketch, sketch
 from pycrawl.fingerprint.words import Words, split
-from pycrawl.prints import RECORD, packed
+from pycrawl.native import compiled
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class PageFingerprints:
 
 def of_text(text: str, seed: int = 0) -> PageFingerprints:
     """`seed` is that of the digests of this crawl; the other fingerprints are the same in all crawls."""
-    if native is not None and (record := packed(text, seed)[0]):
+    if compiled is not None and (record := packed(text, seed)[0]):
         text_digest, bits, words, values = RECORD.unpack(record)
         return PageFingerprints(text_digest, values, bits, words)
     return of_words(split(text), seed)

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from pycrawl.fingerprint.page_prints import ONE_IN
 from pycrawl.fingerprint.shingle import select_mod, windows
-from pycrawl.prints import ONE_IN
 
 _Hashes = NDArray[np.uint64]
 

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pycrawl.fingerprint.mixing import spread
-from pycrawl.prints import SKETCH_SIZE
+from pycrawl.fingerprint.page_prints import SKETCH_SIZE
 
 _Hashes = NDArray[np.uint64]
 Sketch = NDArray[np.uint16]

@@ -16,8 +16,8 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from pycrawl.compiled import native
-from pycrawl.letters import FIRST_ALONE, hashed, tables
+from pycrawl.fingerprint.word_table import FIRST_ALONE, hashed, tables
+from pycrawl.native import compiled
 
 _Hashes = NDArray[np.uint64]
 _Places = NDArray[np.int64]
@@ -66,7 +66,7 @@ def text_digest(text: str, seed: int = 0) -> bytes:
 
 
 def split(text: str) -> Words:
-    if native is None:
+    if compiled is None:
         return split_by_numpy(text)
     hashes, numerals = hashed(text)
     return Words(np.frombuffer(hashes, np.uint64), np.frombuffer(numerals, np.bool_))

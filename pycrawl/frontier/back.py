@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, field
 
-from pycrawl.digests import short_digest
 from pycrawl.model import RobotsFile, Search
+from pycrawl.policy.robots_digest import robots_digest
 from pycrawl.state.counters import Counters, totals
 from pycrawl.state.database import Database
 from pycrawl.state.hosts import Host
@@ -43,7 +43,7 @@ class SentRules:
 
     @classmethod
     def of(cls, file: RobotsFile) -> SentRules:
-        return cls(file.expires_at, short_digest(file.body))
+        return cls(file.expires_at, robots_digest(file.body))
 
 
 @dataclass(slots=True, eq=False)

@@ -12,7 +12,7 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from pycrawl.frontier.priority import FRONT_QUEUES
+from pycrawl.policy.priority import FRONT_QUEUES
 from pycrawl.state.counters import Counters, family, totals
 from pycrawl.state.database import Database
 

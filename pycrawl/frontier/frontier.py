@@ -21,16 +21,16 @@ from pycrawl.frontier.discovered import Discovered
 from pycrawl.frontier.front import FrontQueues
 from pycrawl.frontier.gates import Gates
 from pycrawl.frontier.guests import Guest, Guests
-from pycrawl.frontier.priority import lowered, priority, steps_up
 from pycrawl.model import Search
-from pycrawl.politeness import is_parked
+from pycrawl.policy.politeness import is_parked
+from pycrawl.policy.priority import lowered, priority, steps_up
 from pycrawl.state.counters import Counters
 from pycrawl.state.database import Database
 from pycrawl.state.hosts import Host, Hosts
 from pycrawl.state.url_seen import Looked, UrlSeen
 from pycrawl.state.urls_table import depths_of
-from pycrawl.url_filter import Reason
-from pycrawl.urls import address_literal, host_key
+from pycrawl.urls.parts import address_literal, host_key
+from pycrawl.urls.scope import Reason
 
 QUEUES_PER_SLOT = 3
 _MOST_QUEUES = 30_000

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pycrawl.frontier.back import BackQueue, Gate
 from pycrawl.frontier.gates import Gates
 from pycrawl.state.hosts import Host, Hosts
-from pycrawl.urls import address_literal
+from pycrawl.urls.parts import address_literal
 
 _AGAIN_SECONDS = 0.25  # until a host or an address is asked for again that is being hit
 

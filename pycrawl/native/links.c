@@ -304,7 +304,7 @@ static PyType_Slot type_slots[] = {
 };
 
 static PyType_Spec spec = {
-    .name = "pycrawl._native.LinkCache", .basicsize = sizeof(LinkCache), .flags = Py_TPFLAGS_DEFAULT, .slots = type_slots,
+    .name = "pycrawl.native._compiled.LinkCache", .basicsize = sizeof(LinkCache), .flags = Py_TPFLAGS_DEFAULT, .slots = type_slots,
 };
 
 int add_link_cache(PyObject *module) {

@@ -1,4 +1,4 @@
-/* The module's table of contents; _native.pyi says what each function takes and gives. */
+/* The module's table of contents; _compiled.pyi says what each function takes and gives. */
 
 #include "native.h"
 
@@ -7,17 +7,17 @@ static PyMethodDef functions[] = {
     {"prints", native_prints, METH_VARARGS, "Sketch, simhash and selected windows of hashed words."},
     {"pairs", native_pairs, METH_VARARGS, "The smallest pairs of hashed words."},
     {"scan", native_scan, METH_VARARGS, "Links, title, text and main content of markup."},
-    {"survey", native_survey, METH_O, "What bytes hold that decides how they are read and stored."},
+    {"scan_body", native_scan_body, METH_O, "What bytes hold that decides how they are read and stored."},
     {"set_entities", native_set_entities, METH_O, "Named characters, as html.entities.html5 has them."},
     {"set_frame_words", native_set_frame_words, METH_VARARGS, "Words in names that tell of a page's frame."},
     {NULL, NULL, 0, NULL},
 };
 
 static struct PyModuleDef module = {
-    PyModuleDef_HEAD_INIT, .m_name = "pycrawl._native", .m_doc = "The hot path, compiled.", .m_size = -1, .m_methods = functions,
+    PyModuleDef_HEAD_INIT, .m_name = "pycrawl.native._compiled", .m_doc = "The hot path, compiled.", .m_size = -1, .m_methods = functions,
 };
 
-PyMODINIT_FUNC PyInit__native(void) {
+PyMODINIT_FUNC PyInit__compiled(void) {
     PyObject *made = PyModule_Create(&module);
     if (made != NULL && add_link_cache(made) < 0) {
         Py_CLEAR(made);

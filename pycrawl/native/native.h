@@ -65,8 +65,8 @@ const byte *reference(const byte *from, const byte *end, bool in_attribute, char
 /* links.c */
 int add_link_cache(PyObject *module);
 
-/* survey.c */
-PyObject *native_survey(PyObject *self, PyObject *body);
+/* body_scan.c */
+PyObject *native_scan_body(PyObject *self, PyObject *body);
 
 /* content.c: what a page's blocks of text are worth, and which of them are its main content. */
 

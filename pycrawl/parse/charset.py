@@ -14,7 +14,7 @@ from functools import lru_cache
 
 from resiliparse.parse.encoding import detect_encoding, map_encoding_to_html5
 
-from pycrawl.survey import ESCAPE, NOT_ASCII, NOT_UTF8, NUL, survey
+from pycrawl.native.body_scan import ESCAPE, NOT_ASCII, NOT_UTF8, NUL, scan_body
 
 PRESCAN_BYTES = 1_024
 LATE_META_BYTES = 16_384
@@ -127,12 +127,12 @@ def charset_of(body: bytes, content_type: str) -> Charset:
 
 def read(body: bytes, content_type: str) -> tuple[str, Charset]:
     """The text of a page, in whichever encoding."""
-    markup, charset = in_utf8(body, content_type, survey(body))
+    markup, charset = in_utf8(body, content_type, scan_body(body))
     return markup.decode() if isinstance(markup, bytes) else markup, charset
 
 
 def in_utf8(body: bytes, content_type: str, seen: int) -> tuple[str | bytes, Charset]:
-    """The text of a page as well-formed UTF-8, or, where it is to be converted, as a `str`; `seen` is what the survey
+    """The text of a page as well-formed UTF-8, or, where it is to be converted, as a `str`; `seen` is what the scan
     of the body found.
 
     Bytes of ASCII say the same in all encodings, UTF-16 (which has NULs) and ISO-2022-JP (which has escapes) apart; so

@@ -11,19 +11,19 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from html.entities import html5
 
-from pycrawl.compiled import native
+from pycrawl.native import compiled
+from pycrawl.native.body_scan import scan_body
 from pycrawl.parse.charset import ASCII, Charset, in_utf8
 from pycrawl.parse.frames import MAYBE_WORDS, SURE_STARTS, SURE_WORDS
-from pycrawl.survey import survey
 
 _SPACE = " \t\n\f\r"  # of HTML; str.strip() takes more
 _LINE_BREAKS = {ord(character): None for character in "\t\n\r"}
 _FOLLOWED_RELS = frozenset(("next", "canonical", "alternate"))
 _COMPILED_METHODS = ("", "auto", "off")  # of main content, by their number there
 _REFRESH = re.compile(r"""[\s\d.]*[;,\s]\s*(?:url\s*=\s*)?(["']?)(.+)""", re.IGNORECASE | re.DOTALL)
-if native is not None:
-    native.set_entities(html5)
-    native.set_frame_words(sorted(SURE_WORDS), sorted(SURE_STARTS), sorted(MAYBE_WORDS))
+if compiled is not None:
+    compiled.set_entities(html5)
+    compiled.set_frame_words(sorted(SURE_WORDS), sorted(SURE_STARTS), sorted(MAYBE_WORDS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,14 +118,14 @@ def parse_html(
     """Any bytes give a page; in hostile markup, the part that is affordable.
 
     `agent` is the robot's name: what a page says to it counts like what it says to all robots. `main_content` names
-    the method by which that is found (`content.py`), if it is wanted. `seen` is what the survey of the body found, if
+    the method by which that is found (`content.py`), if it is wanted. `seen` is what `scan_body` found in the body, if
     there was one.
     """
-    markup, charset = in_utf8(body, content_type, survey(body) if seen is None else seen)
+    markup, charset = in_utf8(body, content_type, scan_body(body) if seen is None else seen)
     reader = _Reader(agent)
     anchors: dict[str, str] = {}
-    if native is not None and main_content in _COMPILED_METHODS:
-        title, text, content = native.scan(
+    if compiled is not None and main_content in _COMPILED_METHODS:
+        title, text, content = compiled.scan(
             markup,
             reader.hrefs,
             reader.element,

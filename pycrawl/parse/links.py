@@ -7,12 +7,13 @@ import struct
 from array import array
 from typing import Any, NamedTuple
 
-from pycrawl.compiled import native
 from pycrawl.model import NO_LINKS, PackedLinks
+from pycrawl.native import compiled
 from pycrawl.parse.html import ParsedPage
 from pycrawl.parse.link_cache import FIRST_HASH, LinkCache, absolute, without_fragment
-from pycrawl.url_filter import Reason, UrlFilter
-from pycrawl.urls import MAX_LENGTH, UrlRules, normalise, normalise_behind, origin, url_hash
+from pycrawl.urls.normal_form import MAX_LENGTH, UrlRules, normalise, normalise_behind
+from pycrawl.urls.parts import likely_origin, origin, url_hash
+from pycrawl.urls.scope import Reason, Scope
 
 SENT_SLOTS = 1 << 20  # 8 bytes each
 CACHE_ENTRIES = 1 << 19  # 16 bytes each
@@ -45,9 +46,7 @@ class _Place(NamedTuple):
 class LinkPacker:
     """Packs page after page of one fetcher; a URL whose text it sent before travels as a hash."""
 
-    def __init__(
-        self, rules: UrlRules, url_filter: UrlFilter, seed: int, max_links: int, obey_rel: bool = True
-    ) -> None:
+    def __init__(self, rules: UrlRules, url_filter: Scope, seed: int, max_links: int, obey_rel: bool = True) -> None:
         """`obey_rel`: anchors with rel=nofollow are not followed."""
         self._obey_rel = obey_rel
         self._rules = rules
@@ -120,7 +119,7 @@ class LinkPacker:
         return self._once_told(judged, place.own_hash)
 
     def _normalise(self, absolute: str) -> str | None:
-        start = absolute[: absolute.find("/", 8)]
+        start = likely_origin(absolute)
         if start in self._origins:
             return normalise_behind(start, absolute, self._rules)
         url = normalise(absolute, self._rules)
@@ -150,9 +149,9 @@ class LinkPacker:
 
 
 def _new_cache(seed: int) -> Any:
-    if native is None:
+    if compiled is None:
         return LinkCache(PYTHON_CACHE_ENTRIES)
-    return native.LinkCache(CACHE_ENTRIES, url_hash("first", seed), url_hash("second", seed))
+    return compiled.LinkCache(CACHE_ENTRIES, url_hash("first", seed), url_hash("second", seed))
 
 
 def _count(filtered: dict[str, int], reason: Reason, number: int) -> None:

@@ -18,9 +18,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pycrawl.fingerprint import SKETCH_SIZE, bands, resemblance, resemblances
 from pycrawl.fingerprint.packed import Prints
-from pycrawl.fingerprint.sketch import Sketch
+from pycrawl.fingerprint.page_prints import SKETCH_SIZE
+from pycrawl.fingerprint.sketch import Sketch, bands, resemblance, resemblances
 from pycrawl.state.band_index import I64, U32, U64, BandIndex
 
 MARGIN = 0.04  # two standard deviations of an estimate at 0.9: so few pairs above the threshold are missed

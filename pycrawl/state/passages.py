@@ -19,8 +19,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pycrawl.fingerprint.page_prints import ONE_IN
 from pycrawl.fingerprint.passages import unpack_passages
-from pycrawl.prints import ONE_IN
 from pycrawl.state.database import Database
 from pycrawl.state.passages_merge import ENTRY, Entries, append_blocks, merge_runs
 

@@ -21,9 +21,8 @@ from pycrawl.model import Closure, PackedLinks, Search, Traits
 from pycrawl.state.database import Database
 from pycrawl.state.hosts import Host
 from pycrawl.state.page_memory import Copies, Vocabulary
-from pycrawl.traits import ALL, directory, section, shape, some_links
-from pycrawl.trap_yield import UNREMARKABLE, Pattern
-from pycrawl.traps import (
+from pycrawl.traps.judgement import UNREMARKABLE, Pattern
+from pycrawl.traps.novelty import (
     DULL_PAGES,
     FLOOR,
     LEAST_PAGES,
@@ -35,8 +34,9 @@ from pycrawl.traps import (
     is_copy,
     is_made_anew,
 )
-from pycrawl.url_filter import HostList
-from pycrawl.urls import host_key, origin
+from pycrawl.traps.page_traits import ALL, section, shape, some_links
+from pycrawl.urls.host_list import HostList
+from pycrawl.urls.parts import first_directory, host_key, origin
 
 _HOSTS_KEPT = 20_000
 _KINDS_KEPT = 512  # of one host
@@ -177,7 +177,7 @@ class Patterns:
     def _doubtful_directory(self, record: _HostRecord, url: str) -> str:
         """Pages alike in a directory may be what it says of missing ones, though the host answers as it should; but
         where most are alike, they are what it has."""
-        place = directory(url)
+        place = first_directory(url)
         if place in record.probes or len(record.probes) >= _MOST_PROBES:
             return ""
         kind = record.patterns.get(section(url))
@@ -190,7 +190,7 @@ class Patterns:
 
         An answer like all of the host's first pages, but for one, says nothing: perhaps all are made of the same words.
         """
-        place = directory(probe_url)
+        place = first_directory(probe_url)
         record = self._record(host)
         answer = np.frombuffer(pairs, np.uint64)
         if record.first and sum(are_alike(answer, page) for page in record.first) >= len(record.first) - 1:
@@ -203,7 +203,7 @@ class Patterns:
         record = self._record(host)
         if not record.probes or not traits.pairs:
             return False
-        known = [record.probes[place] for place in {"/", directory(url)} if place in record.probes]
+        known = [record.probes[place] for place in {"/", first_directory(url)} if place in record.probes]
         pairs = np.frombuffer(traits.pairs, np.uint64)
         return any(are_alike(pairs, probe) for probe in known if len(probe))
 

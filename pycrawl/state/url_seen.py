@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pycrawl.state.database import Database
-from pycrawl.urls import url_hash
+from pycrawl.urls.parts import url_hash
 
 U64 = NDArray[np.uint64]
 U32 = NDArray[np.uint32]

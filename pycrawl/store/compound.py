@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from pycrawl import trecweb
 from pycrawl.errors import PycrawlError, StoppedByLimit, StoreError
+from pycrawl.record import trec_web
 
 FILES_PER_DIRECTORY = 50
 WRITE_BUFFER_BYTES = 1 << 20
@@ -139,7 +139,7 @@ class _OpenFile:
         self.name = file.name
         self.length = file.length
         self.records = file.records
-        self.docno_prefix = trecweb.docno(*_directory_and_file(file.file_id), 0).removesuffix("0")
+        self.docno_prefix = trec_web.docno(*_directory_and_file(file.file_id), 0).removesuffix("0")
         self.buffer = bytearray()  # filled by append, emptied by flush
         self.synced_records = file.records  # when the last sync began
 
@@ -183,9 +183,9 @@ class CompoundWriter:
             file = self._turn_to_next()
         file.records += 1
         docno = f"{file.docno_prefix}{file.records}"
-        head = trecweb.head(docno)
+        head = trec_web.head(docno)
         if self._compress:
-            head = trecweb.pack_stored(head)
+            head = trec_web.pack_stored(head)
         location = Location(file.file_id, file.length, len(head) + len(record), file.records, docno)
         file.buffer += head
         file.buffer += record

@@ -12,8 +12,8 @@ from typing import BinaryIO
 
 from isal import isal_zlib
 
-from pycrawl import trecweb
 from pycrawl.errors import StoreError
+from pycrawl.record import trec_web
 from pycrawl.store.compound import failure
 
 MAX_OPEN_FILES = 64
@@ -47,7 +47,7 @@ class RecordReader:
         if len(data) != length:
             raise StoreError(f"{path}: expected {length} bytes from {offset} on, found {len(data)}")
         try:
-            return trecweb.unpack(data) if file_name.endswith(".gz") else data
+            return trec_web.unpack(data) if file_name.endswith(".gz") else data
         except StoreError as error:
             raise StoreError(f"{path}, byte {offset}: {error}") from error
 
@@ -97,8 +97,8 @@ def _gzip_records(path: Path, chunks: Iterator[bytes]) -> Iterator[Scanned]:
     for offset, length, text in _members(path, chunks):
         parts.append(text)
         size += len(text)
-        tail = (tail + text[-len(trecweb.RECORD_END) :])[-len(trecweb.RECORD_END) :]
-        if tail == trecweb.RECORD_END:
+        tail = (tail + text[-len(trec_web.RECORD_END) :])[-len(trec_web.RECORD_END) :]
+        if tail == trec_web.RECORD_END:
             yield begin, offset + length - begin, b"".join(parts)
             parts, begin, size, tail = [], offset + length, 0, b""
         _check_size(path, begin, size)
@@ -111,7 +111,7 @@ def _members(path: Path, chunks: Iterator[bytes]) -> Iterator[Scanned]:
     while data := data or next(chunks, b""):
         begin, size = position, 0
         parts = []
-        inflate = isal_zlib.decompressobj(trecweb.GZIP)
+        inflate = isal_zlib.decompressobj(trec_web.GZIP)
         while not inflate.eof:
             data = data or next(chunks, b"")
             if not data:
@@ -127,7 +127,7 @@ def _members(path: Path, chunks: Iterator[bytes]) -> Iterator[Scanned]:
 def _inflate(path: Path, begin: int, inflate: isal_zlib.Decompress, data: bytes) -> bytes:
     try:
         return inflate.decompress(data)  # deflate makes a thousandfold of a chunk at the most
-    except trecweb.BadStream as error:
+    except trec_web.BadStream as error:
         raise StoreError(f"{path}, byte {begin}: not a gzip member: {error}") from None
 
 
@@ -136,17 +136,17 @@ def _plain_records(path: Path, chunks: Iterator[bytes]) -> Iterator[Scanned]:
     begin = searched = 0
     for chunk in chunks:
         buffer += chunk
-        while (found := buffer.find(trecweb.RECORD_END, searched)) >= 0:
-            length = found + len(trecweb.RECORD_END)
+        while (found := buffer.find(trec_web.RECORD_END, searched)) >= 0:
+            length = found + len(trec_web.RECORD_END)
             yield begin, length, bytes(buffer[:length])
             del buffer[:length]
             begin, searched = begin + length, 0
-        searched = max(0, len(buffer) - len(trecweb.RECORD_END))
+        searched = max(0, len(buffer) - len(trec_web.RECORD_END))
         _check_size(path, begin, len(buffer))
     if buffer:
         raise StoreError(f"{path}, byte {begin}: expected </DOC> as the record's last line, found the end of the file")
 
 
 def _check_size(path: Path, begin: int, size: int) -> None:
-    if size > trecweb.MAX_RECORD_BYTES:
-        raise StoreError(f"{path}, byte {begin}: expected a record of at most {trecweb.MAX_RECORD_BYTES} bytes")
+    if size > trec_web.MAX_RECORD_BYTES:
+        raise StoreError(f"{path}, byte {begin}: expected a record of at most {trec_web.MAX_RECORD_BYTES} bytes")

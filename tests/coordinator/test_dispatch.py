@@ -13,14 +13,14 @@ from pycrawl.coordinator.dispatch import Dispatcher
 from pycrawl.coordinator.intake import Intake
 from pycrawl.coordinator.leases import Leases
 from pycrawl.coordinator.run import Run
-from pycrawl.directory import CrawlDirectory
-from pycrawl.fetch_log import FetchLog
+from pycrawl.crawl.directory import CrawlDirectory
+from pycrawl.crawl.fetch_log import FetchLog
+from pycrawl.crawl.progress import RunLimits
+from pycrawl.crawl.session import Session
 from pycrawl.frontier.back import BackQueue, Entry, SentRules
 from pycrawl.model import Kind
-from pycrawl.pool import FetcherPool
-from pycrawl.progress import RunLimits
+from pycrawl.processes.pool import FetcherPool
 from pycrawl.state.hosts import Host
-from pycrawl.workspace import Workspace
 from tests.e2e.crawling import Crawl
 
 SITE = "http://192.0.2.1"
@@ -32,8 +32,8 @@ ENTRY = Entry(1, f"{SITE}/page", 1, 0, 0)
 @pytest.fixture
 def dispatcher(tmp_path: Path) -> Iterator[Dispatcher]:
     crawl = Crawl.make(tmp_path / "crawl", [f"{SITE}/"])
-    with Workspace(CrawlDirectory(crawl.path), Config()) as workspace:
-        run = Run(workspace, RunLimits())
+    with Session(CrawlDirectory(crawl.path), Config()) as session:
+        run = Run(session, RunLimits())
         leases = Leases(1, 10)
         log = FetchLog(tmp_path)
         # Jobs are made here, and not sent: there is no need for fetchers.

@@ -7,7 +7,7 @@ import pytest
 from pycrawl.coordinator.leases import Lease, Leases
 from pycrawl.frontier.back import BackQueue, Entry
 from pycrawl.model import Kind
-from pycrawl.pool import Death
+from pycrawl.processes.pool import Death
 from pycrawl.state.hosts import Host
 
 URLS = (1, 2, 3)

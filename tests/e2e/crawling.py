@@ -20,17 +20,17 @@ from typing import Any
 import psutil
 from click.testing import CliRunner
 
-from pycrawl import trecweb
 from pycrawl.cli import cli
+from pycrawl.collection.verify import verify
 from pycrawl.config import toml_value
-from pycrawl.directory import CrawlDirectory
+from pycrawl.crawl.directory import CrawlDirectory
+from pycrawl.record import trec_web
 from pycrawl.simweb import LogEntry, SimServer
 from pycrawl.state import meta
 from pycrawl.state.database import Database
 from pycrawl.state.documents import file_name, newest_document
 from pycrawl.store.reader import RecordReader
-from pycrawl.urls import url_hash
-from pycrawl.verify import verify
+from pycrawl.urls.parts import url_hash
 
 PROGRAM = (sys.executable, "-c", "from pycrawl.cli import main; main()")
 RUN_SECONDS = 60.0  # for a command to end by itself
@@ -202,7 +202,7 @@ class Crawl:
                 if document is not None:
                     name = file_name(database, document.file_id)
                     plain = reader.read(name, document.offset, document.length)
-                    found[url] = trecweb.decode(plain, document.escapes, document.body_length).body
+                    found[url] = trec_web.decode(plain, document.escapes, document.body_length).body
         database.close()
         return found
 

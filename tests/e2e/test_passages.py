@@ -7,9 +7,9 @@ import time
 
 import numpy as np
 
-from pycrawl.dups import stored_text
+from pycrawl.collection.duplicates import stored_text
+from pycrawl.fingerprint.page_prints import packed
 from pycrawl.fingerprint.passages import unpack_passages
-from pycrawl.prints import packed
 from pycrawl.simweb import SimServer, SimWebSettings
 from pycrawl.state.database import Database
 from pycrawl.state.documents import documents_in_order

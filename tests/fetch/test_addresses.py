@@ -15,7 +15,7 @@ from pycrawl.fetch.dns import MIN_TTL, Resolver
 from pycrawl.fetch.origins import Origin
 from pycrawl.fetch.transport import Request, TransportSettings
 from pycrawl.model import Outcome
-from pycrawl.urls import UrlRules, normalise
+from pycrawl.urls.normal_form import UrlRules, normalise
 from tests.fetch.conftest import Client
 from tests.fetch.faults import FaultServer
 from tests.fetch.nameserver import NameServer, Zone

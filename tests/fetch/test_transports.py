@@ -14,7 +14,7 @@ from pycrawl.config import parse
 from pycrawl.fetch.curl import CurlTransport
 from pycrawl.fetch.transport import Response, TransportSettings, header
 from pycrawl.model import Outcome
-from pycrawl.urls import UrlRules, normalise
+from pycrawl.urls.normal_form import UrlRules, normalise
 from tests.fetch.conftest import QUICK, Client
 from tests.fetch.encodings import HUGE_PAGE, LETTERS, NOISE
 from tests.fetch.faults import PAGE, FaultServer

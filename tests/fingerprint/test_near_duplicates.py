@@ -9,7 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pycrawl.fingerprint import SimhashIndex, bands, of_text, resemblance, shingles, tokens, unpack_sketch
+from pycrawl.fingerprint.page import of_text
+from pycrawl.fingerprint.shingle import shingles
+from pycrawl.fingerprint.simhash_index import SimhashIndex
+from pycrawl.fingerprint.sketch import bands, resemblance, unpack_sketch
+from pycrawl.fingerprint.words import tokens
 from tests.fingerprint.reference import jaccard
 
 ARTICLES = Path(__file__).parents[3] / "shared/data/near-duplicates"

@@ -8,18 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pycrawl.fingerprint import (
-    of_text,
-    of_words,
-    resemblance,
-    shingles,
-    simhash,
-    sketch,
-    split,
-    text_digest,
-    tokens,
-    unpack_sketch,
-)
+from pycrawl.fingerprint.page import of_text, of_words
+from pycrawl.fingerprint.shingle import shingles
+from pycrawl.fingerprint.simhash import simhash
+from pycrawl.fingerprint.sketch import resemblance, sketch, unpack_sketch
+from pycrawl.fingerprint.words import split, text_digest, tokens
 
 TEXTS = ["", "one", "Tropical fish include fish found in tropical environments", "日本語 und Umlaute: ÄÖÜ " * 50]
 

@@ -6,9 +6,10 @@ import random
 
 import numpy as np
 
-from pycrawl.fingerprint import shingles, tokens
+from pycrawl.fingerprint.page_prints import MOST_PASSAGES, ONE_IN, packed
 from pycrawl.fingerprint.passages import selected, unpack_passages
-from pycrawl.prints import MOST_PASSAGES, ONE_IN, packed
+from pycrawl.fingerprint.shingle import shingles
+from pycrawl.fingerprint.words import tokens
 from tests.near_texts import make_text
 
 

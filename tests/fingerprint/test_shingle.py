@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pycrawl.fingerprint import select_mod, shingles, tokens, windows
+from pycrawl.fingerprint.shingle import select_mod, shingles, windows
+from pycrawl.fingerprint.words import tokens
 
 TROPICAL_FISH = (
     "Tropical fish include fish found in tropical environments around the world, including both freshwater and salt"

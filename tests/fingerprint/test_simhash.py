@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pycrawl.fingerprint import distances, simhash, simhash_vector, tokens
+from pycrawl.fingerprint.simhash import distances, simhash, simhash_vector
+from pycrawl.fingerprint.words import tokens
 
 # The lectures' words of the tropical fish with their weights and 8-bit hashes.
 TROPICAL_FISH = {

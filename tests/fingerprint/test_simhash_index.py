@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from pycrawl.fingerprint import SimhashIndex, distances, simhash_index
+from pycrawl.fingerprint import simhash_index
+from pycrawl.fingerprint.simhash import distances
+from pycrawl.fingerprint.simhash_index import SimhashIndex
 
 ENTRIES = 3_000
 

@@ -7,7 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pycrawl.fingerprint import SKETCH_SIZE, bands, resemblance, resemblances, shingles, sketch, tokens
+from pycrawl.fingerprint.page_prints import SKETCH_SIZE
+from pycrawl.fingerprint.shingle import shingles
+from pycrawl.fingerprint.sketch import bands, resemblance, resemblances, sketch
+from pycrawl.fingerprint.words import tokens
 from tests.fingerprint.reference import (
     agreement,
     edited_texts,

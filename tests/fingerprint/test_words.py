@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pycrawl.fingerprint import text_digest, tokens
+from pycrawl.fingerprint.words import text_digest, tokens
 
 LETTERS = "abcXYZ019éÉßЖжΩω"
 BETWEEN = " \n\t.,-_'’“\0\xa0…€"

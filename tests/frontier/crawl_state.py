@@ -1,4 +1,4 @@
-"""A frontier with its database, as a workspace opens and commits it, without fetchers and compound files."""
+"""A frontier with its database, as a session opens and commits it, without fetchers and compound files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pycrawl.state.database import Database
 from pycrawl.state.documents import Visit
 from pycrawl.state.hosts import Hosts
 from pycrawl.state.url_seen import UrlSeen
-from pycrawl.urls import url_hash
+from pycrawl.urls.parts import url_hash
 
 SEED = 42
 

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from pycrawl.frontier.priority import FRONT_QUEUES, priority
-from pycrawl.urls import host_key
+from pycrawl.policy.priority import FRONT_QUEUES, priority
+from pycrawl.urls.parts import host_key
 
 MOST_INLINKS = 127
 

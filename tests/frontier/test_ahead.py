@@ -11,7 +11,7 @@ import pytest
 from pycrawl.config import Config
 from pycrawl.frontier.back import BackQueue, Entry
 from pycrawl.frontier.discovered import Discovered
-from pycrawl.urls import host_key
+from pycrawl.urls.parts import host_key
 from tests.frontier.crawl_state import CrawlState, pack
 
 NOW = 1_000.0

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pycrawl.frontier.front import FrontQueues
-from pycrawl.frontier.priority import FRONT_QUEUES, priority
+from pycrawl.policy.priority import FRONT_QUEUES, priority
 from pycrawl.state.counters import Counters
 from pycrawl.state.database import Database
 

@@ -13,7 +13,7 @@ from pycrawl.frontier.back import BackQueue, Entry, SentRules
 from pycrawl.frontier.discovered import Discovered
 from pycrawl.state.documents import Visit
 from pycrawl.state.url_seen import inlinks_of
-from pycrawl.urls import url_hash
+from pycrawl.urls.parts import url_hash
 from tests.frontier.crawl_state import SEED, CrawlState, pack
 
 Open = Callable[..., CrawlState]

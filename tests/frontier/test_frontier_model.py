@@ -26,12 +26,12 @@ from pycrawl.config import Config, LimitsSection, PolitenessSection, ScopeSectio
 from pycrawl.frontier import back, front, frontier
 from pycrawl.frontier.back import BackQueue, Entry
 from pycrawl.frontier.discovered import Discovered
-from pycrawl.frontier.priority import FRONT_QUEUES
+from pycrawl.policy.priority import FRONT_QUEUES
 from pycrawl.state import hosts, url_seen
 from pycrawl.state.documents import Visit
 from pycrawl.state.url_seen import find_url
-from pycrawl.url_filter import Reason
-from pycrawl.urls import host_key, url_hash
+from pycrawl.urls.parts import host_key, url_hash
+from pycrawl.urls.scope import Reason
 from tests.frontier.crawl_state import SEED, CrawlState, pack
 from tests.frontier.simple_model import Model, Source, Url
 

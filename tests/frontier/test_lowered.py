@@ -9,7 +9,7 @@ import pytest
 
 from pycrawl.config import Config
 from pycrawl.frontier.discovered import Discovered
-from pycrawl.frontier.priority import FRONT_QUEUES, lowered, priority
+from pycrawl.policy.priority import FRONT_QUEUES, lowered, priority
 from tests.frontier.crawl_state import CrawlState, pack
 
 DEPTH = 1

@@ -6,15 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pycrawl.compiled import native
 from pycrawl.config import Config, CrawlSection, ScopeSection, TrapsSection
 from pycrawl.model import NO_LINKS, PackedLinks
+from pycrawl.native import compiled
 from pycrawl.parse import links
 from pycrawl.parse.html import ParsedPage
 from pycrawl.parse.link_cache import LinkCache, absolute
 from pycrawl.parse.links import LinkPacker
-from pycrawl.url_filter import UrlFilter
-from pycrawl.urls import UrlRules, normalise, url_hash
+from pycrawl.urls.normal_form import UrlRules, normalise
+from pycrawl.urls.parts import likely_origin, url_hash
+from pycrawl.urls.scope import Scope
 
 SEED = 0x5EED
 RULES = UrlRules.of(Config())
@@ -22,7 +23,7 @@ URL = "http://example.com/dir/page?q=a/b"
 
 
 def packer(config: Config | None = None, max_links: int = 100) -> LinkPacker:
-    return LinkPacker(RULES, UrlFilter(config or Config()), SEED, max_links)
+    return LinkPacker(RULES, Scope(config or Config()), SEED, max_links)
 
 
 def page(*hrefs: str, base: str = "", nofollow_hrefs: tuple[str, ...] = ()) -> ParsedPage:
@@ -164,30 +165,30 @@ def test_short_cuts_and_memory_give_what_normalise_gives(hrefs: list[str], base:
         assert set(hashes(packed)) == {url_hash(url, SEED) for url in expected if url}
 
 
-@pytest.mark.skipif(native is None, reason="the compiled module was not built")
+@pytest.mark.skipif(compiled is None, reason="the compiled module was not built")
 @given(
     st.lists(st.lists(href_pieces, max_size=12, unique=True), max_size=4),
     st.sampled_from(["http://o.test/", "http://o.test/a/b/", "https://o.test/é/"]),
     st.booleans(),
 )
 def test_the_compiled_cache_knows_what_the_other_knows(pages: list[list[str]], folder: str, skips_empty: bool) -> None:
-    compiled, other = native.LinkCache(1 << 12, url_hash("a", 1), url_hash("b", 1)), LinkCache(1 << 12)
-    home = folder[: folder.index("/", 8)]
+    cache, other = compiled.LinkCache(1 << 12, url_hash("a", 1), url_hash("b", 1)), LinkCache(1 << 12)
+    home = likely_origin(folder)
     own = 256
     for hrefs in pages:
         found = other.look(hrefs, home, folder, skips_empty, own)
-        assert compiled.look(hrefs, home, folder, skips_empty, own) == found
+        assert cache.look(hrefs, home, folder, skips_empty, own) == found
         for place, link in enumerate(found[2]):
             if text := absolute(link, home, folder):
                 value = 250 + url_hash(text, 0) % 10  # reasons and hashes, the page's own among them
-                compiled.add(text, value)
+                cache.add(text, value)
                 other.add(text, value)
             assert place < len(hrefs)
 
 
-@pytest.mark.skipif(native is None, reason="the compiled module was not built")
+@pytest.mark.skipif(compiled is None, reason="the compiled module was not built")
 def test_the_compiled_cache_forgets_but_never_invents() -> None:
-    cache = native.LinkCache(64, url_hash("a", 1), url_hash("b", 1))
+    cache = compiled.LinkCache(64, url_hash("a", 1), url_hash("b", 1))
     texts_of = [f"http://h.test/{'x' * (number % 40)}{number}" for number in range(1_000)]
     for number, text in enumerate(texts_of):
         cache.add(text, 1_000 + number)
@@ -199,12 +200,12 @@ def test_the_compiled_cache_forgets_but_never_invents() -> None:
     assert len(values) + len(unknown) == len(texts_of)
 
 
-@pytest.mark.skipif(native is None, reason="the compiled module was not built")
+@pytest.mark.skipif(compiled is None, reason="the compiled module was not built")
 def test_the_compiled_cache_refuses_nonsense() -> None:
     for entries in (0, 3, 12, -4):
         with pytest.raises(ValueError, match="power of two"):
-            native.LinkCache(entries, 1, 2)
-    cache = native.LinkCache(4, url_hash("a", 1), url_hash("b", 1))
+            compiled.LinkCache(entries, 1, 2)
+    cache = compiled.LinkCache(4, url_hash("a", 1), url_hash("b", 1))
     with pytest.raises(TypeError):
         cache.look(["/a", 3], "http://h.test", "http://h.test/", True, 0)
     with pytest.raises(TypeError):

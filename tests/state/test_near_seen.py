@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pycrawl.fingerprint import of_text, resemblance, sketch, unpack_sketch
 from pycrawl.fingerprint.packed import PACKED, Prints, pack, unpack
+from pycrawl.fingerprint.page import of_text
+from pycrawl.fingerprint.sketch import resemblance, sketch, unpack_sketch
 from pycrawl.state import band_index
 from pycrawl.state.band_index import BandIndex
 from pycrawl.state.database import Database
@@ -161,7 +162,7 @@ def test_a_document_between_two_clusters_brings_them_together() -> None:
 
 
 class Crawled:
-    """A crawl's documents, in groups, as the workspace handles them."""
+    """A crawl's documents, in groups, as the session handles them."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from pycrawl.prints import ONE_IN
+from pycrawl.fingerprint.page_prints import ONE_IN
 from pycrawl.state import passages_merge
 from pycrawl.state.database import Database
 from pycrawl.state.passages import Passages, sharing

@@ -19,11 +19,12 @@ from pycrawl.simweb.web import SimWeb
 from pycrawl.state.database import Database
 from pycrawl.state.hosts import Host
 from pycrawl.state.patterns import Patterns, kinds_of, worst_patterns
-from pycrawl.traits import ALL, band_keys, sample, section, shape
-from pycrawl.traps import LEAST_PAGES
+from pycrawl.traps.novelty import LEAST_PAGES
+from pycrawl.traps.page_traits import ALL, band_keys, sample, section, shape
+from pycrawl.urls.parts import path_and_query
 from tests.e2e import trapweb
 from tests.e2e.trapweb import prose
-from tests.test_traps import Links
+from tests.traps.test_judgement import Links
 
 ARTICLES = Path(__file__).parents[3] / "shared" / "data" / "content"
 
@@ -381,7 +382,7 @@ def test_pages_of_one_template_are_new(state: Database) -> None:
 def test_the_synthetic_web_is_honest(state: Database, mean_page_bytes: int) -> None:
     """Its pages are put together from 2,048 paragraphs."""
     web = SimWeb(SimWebSettings.plain(hosts=1, pages=1_500, mean_page_bytes=mean_page_bytes))
-    pages = [(page.url[page.url.index("/", 8) :], page.body().decode()) for page in web.pages(PageKind.CONTENT)]
+    pages = [(path_and_query(page.url), page.body().decode()) for page in web.pages(PageKind.CONTENT)]
     assert novel_share(state, pages) > 0.9
 
 

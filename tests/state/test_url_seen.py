@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pycrawl.state import url_seen
 from pycrawl.state.database import Database
 from pycrawl.state.url_seen import UrlSeen, find_url, inlinks_of
-from pycrawl.urls import url_hash
+from pycrawl.urls.parts import url_hash
 
 SEED = 7
 TOP = 2**64 - 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from pycrawl import trecweb
+from pycrawl.record import trec_web
 
 
 def body(number: int, size: int = 200) -> bytes:
@@ -16,11 +16,11 @@ def body(number: int, size: int = 200) -> bytes:
 def plain(number: int, size: int = 200) -> bytes:
     """The record of a page without its head."""
     headers = [(b"Content-Type", b"text/html")]
-    return trecweb.encode(
+    return trec_web.encode(
         f"http://h/{number}", "127.0.0.1", 0.0, "text/html", b"HTTP/1.1 200 OK", headers, body(number, size), "wt10g"
     )[0]
 
 
 def record(number: int, compress: bool = True, size: int = 200) -> bytes:
     """The record as a writer takes it."""
-    return trecweb.pack(plain(number, size)) if compress else plain(number, size)
+    return trec_web.pack(plain(number, size)) if compress else plain(number, size)

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from pycrawl import trecweb
 from pycrawl.errors import StoppedByLimit, StoreError
+from pycrawl.record import trec_web
 from pycrawl.store import CompoundFile, CompoundWriter, RecordReader, recover
 from pycrawl.store.compound import MAX_UNSYNCED_FILES, WRITE_BUFFER_BYTES, file_name, is_compound_name
 from tests.store.records import plain, record
@@ -39,7 +39,7 @@ class TestAppend:
         assert file == CompoundFile(1, name, (tmp_path / name).stat().st_size, 3)
         assert [location.docno for location in locations] == ["WTX001-B01-1", "WTX001-B01-2", "WTX001-B01-3"]
         assert text_of(tmp_path / name) == b"".join(
-            trecweb.head(location.docno) + plain(number) for number, location in enumerate(locations)
+            trec_web.head(location.docno) + plain(number) for number, location in enumerate(locations)
         )
 
     def test_each_place_holds_its_record(self, tmp_path: Path) -> None:
@@ -50,7 +50,7 @@ class TestAppend:
         data = (tmp_path / "WTX001/B01.gz").read_bytes()
         for number, place in enumerate(locations):
             member = data[place.offset : place.offset + place.length]
-            assert gzip.decompress(member) == trecweb.head(place.docno) + plain(number)
+            assert gzip.decompress(member) == trec_web.head(place.docno) + plain(number)
         assert locations[-1].offset + locations[-1].length == len(data)
 
     def test_records_wait_in_the_buffer(self, tmp_path: Path) -> None:
@@ -70,7 +70,7 @@ class TestAppend:
 
 class TestRotation:
     def test_a_file_that_has_reached_its_size_is_followed(self, tmp_path: Path) -> None:
-        length = len(trecweb.head("WTX001-B01-1")) + len(record(0, compress=False))
+        length = len(trec_web.head("WTX001-B01-1")) + len(record(0, compress=False))
         writer = CompoundWriter(tmp_path, length + 1, False, None)
         docnos = [writer.append(record(0, compress=False)).docno for _ in range(5)]
         files = writer.sync()

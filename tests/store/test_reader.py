@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from pycrawl import trecweb
 from pycrawl.errors import StoreError
+from pycrawl.record import trec_web
 from pycrawl.store import CompoundFile, CompoundWriter, Location, RecordReader, reader
 from tests.store.records import plain, record
 
@@ -28,7 +28,7 @@ def collection(
 
 
 def whole(place: Location, number: int) -> bytes:
-    return trecweb.head(place.docno) + plain(number, SIZES[number])
+    return trec_web.head(place.docno) + plain(number, SIZES[number])
 
 
 @pytest.mark.parametrize("compress", [True, False])
@@ -68,7 +68,7 @@ class TestBothKinds:
 
 
 def test_any_number_of_members_makes_a_record(tmp_path: Path) -> None:
-    text = trecweb.head("WTX001-B01-1") + plain(1, 5_000)
+    text = trec_web.head("WTX001-B01-1") + plain(1, 5_000)
     dice = random.Random(3)
     cuts = [*sorted(dice.sample(range(1, len(text)), 20)), len(text) - 3, len(text)]
     parts = [text[start:end] for start, end in zip([0, *cuts], cuts, strict=False)]
@@ -94,9 +94,9 @@ def test_a_damaged_byte_is_found_and_placed(tmp_path: Path) -> None:
 
 
 def test_a_record_without_end_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trecweb, "MAX_RECORD_BYTES", 1_000_000)
+    monkeypatch.setattr(trec_web, "MAX_RECORD_BYTES", 1_000_000)
     (tmp_path / "B01").write_bytes(b"x" * 2_000_000)
-    (tmp_path / "B01.gz").write_bytes(trecweb.pack(b"x" * 900_000) * 3)
+    (tmp_path / "B01.gz").write_bytes(trec_web.pack(b"x" * 900_000) * 3)
     for path in tmp_path.iterdir():
         with pytest.raises(StoreError, match="at most 1000000 bytes"):
             list(RecordReader(tmp_path).records(path.name, path.stat().st_size))

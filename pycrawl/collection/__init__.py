@@ -1,0 +1,1 @@
+"""What reads a crawl: `verify`, `audit`, near-duplicates. Nothing here writes."""

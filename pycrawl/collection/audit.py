@@ -1,0 +1,143 @@
+"""Was the crawl polite? The answer, from the crawl's own log of fetches (`fetch_log.py`).
+
+The lines go into a temporary SQLite database, which sorts and joins them in bounded memory however long the log is.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass
+from pathlib import Path
+
+from pycrawl.crawl.fetch_log import read
+from pycrawl.model import Outcome
+
+_EARLY_SECONDS = 0.001  # clocks are read in two processes
+_MOST_SHOWN = 1_000
+
+_SCHEMA = """
+CREATE TABLE hits (due REAL, started REAL, ended REAL, host TEXT, address TEXT, url TEXT, robots TEXT, page INTEGER);
+CREATE TABLE denials (robots TEXT, url TEXT);
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A host or an address, and how it was treated."""
+
+    name: str
+    fetches: int
+    smallest_gap: float | None  # seconds from the end of a fetch to the start of the next; None: only one fetch
+    most_at_once: int
+
+
+@dataclass(frozen=True, slots=True)
+class Early:
+    """A fetch that began before it was due."""
+
+    url: str
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class RobotsFileUse:
+    """How many decisions rest on one robots.txt."""
+
+    digest: str
+    allowed: int
+    denied: int
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    fetches: int
+    hosts: tuple[Place, ...]
+    addresses: tuple[Place, ...]
+    early: tuple[Early, ...]
+    robots: tuple[RobotsFileUse, ...]
+    undecided: int  # pages fetched without a robots.txt to decide on
+
+    @property
+    def most_at_once(self) -> int:
+        return max((place.most_at_once for place in self.addresses), default=0)
+
+    @property
+    def smallest_gap(self) -> float | None:
+        gaps = [place.smallest_gap for place in self.hosts if place.smallest_gap is not None]
+        return min(gaps, default=None)
+
+
+def audit(log_folder: Path) -> Audit:
+    database = sqlite3.connect("")  # a temporary file, gone with the connection
+    database.executescript(_SCHEMA)
+    _fill(database, log_folder)
+    (fetches,) = database.execute("SELECT count(*) FROM hits").fetchone()
+    result = Audit(
+        fetches=fetches,
+        hosts=_places(database, "host"),
+        addresses=_places(database, "address"),
+        early=_early(database),
+        robots=_robots(database),
+        undecided=database.execute("SELECT count(*) FROM hits WHERE page AND robots = ''").fetchone()[0],
+    )
+    database.close()
+    return result
+
+
+def _fill(database: sqlite3.Connection, log_folder: Path) -> None:
+    hits: list[tuple[object, ...]] = []
+    denials: list[tuple[str, str]] = []
+    for line in read(log_folder):
+        if line.outcome == Outcome.ROBOTS_DENIED:
+            denials.append((line.robots, line.url))
+        else:
+            page = line.kind == "page"
+            hits.append((line.due, line.started, line.ended, line.host, line.address, line.url, line.robots, page))
+        if len(hits) + len(denials) >= 10_000:
+            _insert(database, hits, denials)
+    _insert(database, hits, denials)
+
+
+def _insert(database: sqlite3.Connection, hits: list[tuple[object, ...]], denials: list[tuple[str, str]]) -> None:
+    database.executemany("INSERT INTO hits VALUES (?, ?, ?, ?, ?, ?, ?, ?)", hits)
+    database.executemany("INSERT INTO denials VALUES (?, ?)", denials)
+    hits.clear()
+    denials.clear()
+
+
+def _places(database: sqlite3.Connection, column: str) -> tuple[Place, ...]:
+    """Gaps and overlaps of the fetches of each host or address, in the order of their start."""
+    gaps = database.execute(
+        f"SELECT {column}, count(*), min(gap) FROM ("
+        f" SELECT {column}, started - max(ended) OVER (PARTITION BY {column} ORDER BY started"
+        "  ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS gap FROM hits"
+        f") WHERE {column} != '' GROUP BY {column}"
+    ).fetchall()
+    # An end at the very moment of a start comes first: the two did not overlap.
+    overlaps = dict(
+        database.execute(
+            f"SELECT {column}, max(open) FROM ("
+            f" SELECT {column}, sum(step) OVER (PARTITION BY {column} ORDER BY at, step) AS open FROM ("
+            f"  SELECT {column}, started AS at, 1 AS step FROM hits UNION ALL"
+            f"  SELECT {column}, ended, -1 FROM hits)"
+            f") GROUP BY {column}"
+        ).fetchall()
+    )
+    return tuple(Place(name, count, gap, overlaps[name]) for name, count, gap in gaps)
+
+
+def _early(database: sqlite3.Connection) -> tuple[Early, ...]:
+    rows = database.execute(
+        "SELECT url, due - started FROM hits WHERE started < due - ? ORDER BY 2 DESC LIMIT ?",
+        (_EARLY_SECONDS, _MOST_SHOWN),
+    )
+    return tuple(Early(url, seconds) for url, seconds in rows)
+
+
+def _robots(database: sqlite3.Connection) -> tuple[RobotsFileUse, ...]:
+    rows = database.execute(
+        "SELECT robots, sum(allowed), sum(denied) FROM ("
+        " SELECT robots, 1 AS allowed, 0 AS denied FROM hits WHERE page AND robots != '' UNION ALL"
+        " SELECT robots, 0, 1 FROM denials) GROUP BY robots ORDER BY robots"
+    )
+    return tuple(RobotsFileUse(*row) for row in rows)

@@ -1,0 +1,94 @@
+"""`pycrawl.toml` as a file: `load` reads one, `example` writes one that explains every key."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator
+from dataclasses import MISSING, Field, fields
+from pathlib import Path
+from typing import Any, cast
+
+from pycrawl.config.sections import Config
+from pycrawl.errors import ConfigError
+
+CONFIG_NAME = "pycrawl.toml"
+
+
+def _sections() -> Iterator[tuple[str, Any]]:
+    for section in fields(Config):
+        assert section.default_factory is not MISSING
+        yield section.name, cast(Any, section.default_factory)
+
+
+def load(path: Path) -> Config:
+    """The configuration in the file at `path`."""
+    try:
+        text = path.read_text("utf-8-sig")  # some editors put a byte order mark first
+    except FileNotFoundError:
+        raise ConfigError(
+            f"{path}: no such file. Run `pycrawl init` first, or name the crawl's directory with -C."
+        ) from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: cannot be read: {error}") from None
+    return parse(text, str(path))
+
+
+def parse(text: str, origin: str = CONFIG_NAME) -> Config:
+    """The configuration in `text`; `origin` names it in error messages."""
+    try:
+        tables = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:  # also numbers too long, and brackets too deep, to read
+        raise ConfigError(f"{origin}: not valid TOML: {error}") from None
+    sections = dict(_sections())
+    for name in tables:
+        if name not in sections:
+            raise ConfigError(f"{origin}: unknown section [{name}]; there are {', '.join(f'[{s}]' for s in sections)}")
+    return Config(**{name: _section(origin, name, cls, tables.get(name, {})) for name, cls in sections.items()})
+
+
+def _section(origin: str, name: str, cls: Any, table: object) -> Any:
+    if not isinstance(table, dict):
+        raise ConfigError(f"{origin}: [{name}] must be a section, found {table!r}")
+    keys: dict[str, Field[Any]] = {key.name: key for key in fields(cls)}
+    values = {}
+    for key, value in table.items():
+        if key not in keys:
+            raise ConfigError(f"{origin}: unknown key {name}.{key}; [{name}] has {', '.join(keys)}")
+        try:
+            values[key] = keys[key].metadata["read"](value)
+        except ValueError as error:
+            raise ConfigError(f"{origin}: {name}.{key}: {error}") from None
+    return cls(**values)
+
+
+def example(changed: dict[str, str] | None = None) -> str:
+    """`pycrawl.toml.example`: every key with its meaning and default.
+
+    Keys named in `changed` ("section.key" → TOML text) stand as given; the others are commented out with their
+    defaults, so that a later release may choose better ones.
+    """
+    changed = changed or {}
+    lines = []
+    for name, cls in _sections():
+        lines += [f"# {cls.__doc__}", f"[{name}]"]
+        for key in fields(cls):
+            lines.append(f"# {key.metadata['doc']}")
+            written = changed.get(f"{name}.{key.name}")
+            default = key.metadata["written"] or toml_value(key.default)
+            lines.append(f"{key.name} = {written}" if written is not None else f"# {key.name} = {default}")
+        lines.append("")
+    return "\n".join(lines)
+
+
+def toml_value(value: object) -> str:
+    """A value as TOML writes it."""
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case str():
+            escaped = value.replace("\\", "\\\\").replace('"', '\\"')
+            return f'"{escaped}"'
+        case tuple():
+            return "[" + ", ".join(map(toml_value, value)) + "]"
+        case _:
+            return str(value)

@@ -1,0 +1,270 @@
+"""State and store of one crawl, opened together and committed together.
+
+The order is what makes it durable: records are appended to the compound files, the files are fsynced, and only then one
+transaction commits documents, fingerprints, visits, links, frontier and host times. On opening, compound files are cut
+back to what was committed.
+"""
+
+from __future__ import annotations
+
+import logging
+import random
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from types import TracebackType
+
+import numpy as np
+
+from pycrawl.config import Config
+from pycrawl.crawl.directory import CrawlDirectory
+from pycrawl.frontier.back import BackQueue, Entry
+from pycrawl.frontier.discovered import Discovered
+from pycrawl.frontier.frontier import Frontier
+from pycrawl.model import RobotsFile, StoredBody
+from pycrawl.processes.allocation import collect_rarely, give_freed_memory_back
+from pycrawl.state import documents, hosts, meta, urls_table
+from pycrawl.state.content_seen import ContentSeen
+from pycrawl.state.counters import Counters
+from pycrawl.state.database import Database
+from pycrawl.state.documents import Document, Visit
+from pycrawl.state.hosts import Hosts
+from pycrawl.state.mirrors import Mirrors
+from pycrawl.state.near_join import Join
+from pycrawl.state.near_seen import NearSeen
+from pycrawl.state.passages import Passages
+from pycrawl.state.patterns import Patterns
+from pycrawl.state.url_seen import UrlSeen
+from pycrawl.store.compound import CompoundFile, CompoundWriter, PendingSync
+from pycrawl.store.recovery import recover
+from pycrawl.urls.parts import url_hash
+
+log = logging.getLogger(__name__)
+
+_COPY_SECONDS = 30.0  # between two copies of what URL-seen has in memory only
+_UNSAVED_URLS = 1_000_000  # that a start can sort in a moment
+_URLS_PER_DOCUMENT = 10  # known, of which a start takes in as many in the same time
+_SAVED_AT_END = 10_000  # as many new URLs make it worth to write the sorted arrays at the end
+
+
+@dataclass(slots=True)
+class Group:
+    """What one commit makes durable, beside the frontier's own changes: filled as results come, written at once."""
+
+    documents: list[Document] = field(default_factory=list)
+    visits: list[Visit] = field(default_factory=list)
+    finished: list[tuple[BackQueue, Entry]] = field(default_factory=list)
+    robots: dict[str, RobotsFile] = field(default_factory=dict)
+    counts: Counter[str] = field(default_factory=Counter)
+    joins: list[Join] = field(default_factory=list)  # near-duplicates among its documents, known when it is closed
+
+
+class Session:
+    """Open for writing: the caller holds the directory."""
+
+    def __init__(self, directory: CrawlDirectory, config: Config, chance: random.Random | None = None) -> None:
+        collect_rarely()
+        self.directory = directory
+        self.config = config
+        self.database = Database.open(directory.state)
+        with self.database.explained():
+            self.seed = meta.hash_seed(self.database)
+            self.counters = Counters(self.database)
+            self.hosts = Hosts(self.database)
+            self.seen = UrlSeen(self.database, self.seed)
+            self.content_seen = ContentSeen(self.database)
+            self.near_seen = NearSeen(self.database, config.content.near_duplicate_threshold)
+            self.passages = Passages(self.database)
+            self.mirrors = Mirrors(self.database)
+            self.patterns = Patterns(self.database, config)
+            self.frontier = Frontier(
+                self.database, self.hosts, self.counters, self.seen, config, chance or random.Random()
+            )
+            self.frontier.lower(self.mirrors.originals)
+            files = [CompoundFile(*row) for row in documents.files(self.database)]
+            self._next_document = documents.next_document_id(self.database)
+        self.recovery = recover(directory.docs, files)
+        self._writer = CompoundWriter(
+            directory.docs, config.store.file_size, config.store.compress, files[-1] if files else None
+        )
+        self.discovered = Discovered()
+        self.group = Group()
+        self._closed: tuple[Group, PendingSync] | None = None
+        self._copied_at = time.monotonic()
+        self.database.empty_cache()
+        give_freed_memory_back()  # half of what it took to read the known URLs
+
+    # Documents
+
+    def store(self, url_id: int, url: str, fetched_at: float, body: StoredBody) -> Document:
+        """Append a page to the collection, or point to the record that holds the same bytes."""
+        same = 0 if self.config.content.store_duplicates else self.content_seen.find(body.digest)
+        if same:
+            document = self._copy(same, url_id, url, fetched_at)
+            self.group.counts["duplicates_exact"] += 1
+        else:
+            location = self._writer.append(body.record)
+            document = Document(
+                id=self._next_document,
+                url_id=url_id,
+                url_hash=documents.signed(url_hash(url, self.seed)),
+                fetched_at=fetched_at,
+                file_id=location.file_id,
+                offset=location.offset,
+                length=location.length,
+                number=location.number,
+                body_length=body.body_length,
+                digest=body.digest,
+                content_type=body.content_type,
+                charset=body.charset,
+                declared_charset=body.declared_charset,
+                escapes=body.escapes,
+                truncated=int(body.truncated),
+                duplicate_of=0,
+            )
+            self.content_seen.add(body.digest, document.id)
+            if body.prints:
+                self.near_seen.add(document.id, body.prints)
+            if body.passages:
+                self.passages.add(document.id, body.passages)
+            self.group.counts["pages_stored"] += 1
+            self.group.counts["bytes_stored"] += location.length
+        self._next_document += 1
+        self.group.documents.append(document)
+        return document
+
+    def _copy(self, original_id: int, url_id: int, url: str, fetched_at: float) -> Document:
+        original = self._document(original_id)
+        return original._replace(
+            id=self._next_document,
+            url_id=url_id,
+            url_hash=documents.signed(url_hash(url, self.seed)),
+            fetched_at=fetched_at,
+            duplicate_of=original.id,
+        )
+
+    def host_of_original(self, copy: Document) -> int:
+        return urls_table.host_of(self.database, self._document(copy.duplicate_of).url_id)
+
+    def _document(self, document_id: int) -> Document:
+        for group in self._unwritten():
+            if group.documents and group.documents[0].id <= document_id:
+                return group.documents[document_id - group.documents[0].id]
+        return documents.document(self.database, document_id)
+
+    def robots_of(self, site: str) -> RobotsFile | None:
+        """The robots.txt of an origin, as last answered, committed or not."""
+        for group in self._unwritten():
+            if site in group.robots:
+                return group.robots[site]
+        return hosts.robots_of(self.database, site)
+
+    def _unwritten(self) -> list[Group]:
+        """What is not in the database yet, the newest first."""
+        return [self.group] if self._closed is None else [self.group, self._closed[0]]
+
+    # URLs
+
+    def is_known(self, hash_of_url: int) -> bool:
+        """Was the URL met before? What was discovered since the last sieving does not count."""
+        return bool(self.seen.look(np.array([hash_of_url], np.uint64)).ids[0])
+
+    def sieve(self, now: float) -> int:
+        """Send what was discovered to the frontier; the number of new URLs."""
+        if not self.discovered.count:
+            return 0
+        batch, self.discovered = self.discovered, Discovered()
+        added = self.frontier.add(batch, now)
+        for reason, amount in added.filtered.items():
+            self.counters.add(f"filtered:{reason}", amount)
+        return added.new
+
+    # Commit
+
+    def commit(self, now: float) -> None:
+        """Make everything so far durable, and wait for it."""
+        if self._closed is not None:
+            self.finish_commit()
+        self.begin_commit(now).run()
+        self.finish_commit()
+
+    def begin_commit(self, now: float) -> PendingSync:
+        """Close the group. What this returns may run on another thread; then comes `finish_commit`."""
+        assert self._closed is None
+        # The links of a page must not be committed after the page: it would not be fetched again to find them.
+        self.sieve(now)
+        pending = self._writer.begin_sync()
+        self.group.joins = self.near_seen.close_group()
+        self.group.counts["duplicates_near"] += len(self.group.joins)
+        self._closed = (self.group, pending)
+        self.group = Group()
+        self.content_seen.close_group()
+        self.passages.close_group()
+        return pending
+
+    def finish_commit(self) -> None:
+        """Write and commit the closed group, whose files are on the disk now."""
+        assert self._closed is not None
+        group, pending = self._closed
+        with self.database.explained():
+            documents.save_documents(self.database, group.documents)
+            documents.save_visits(self.database, group.visits)
+            documents.save_files(
+                self.database, [(file.file_id, file.name, file.length, file.records) for file in pending.files]
+            )
+            self.content_seen.flush()
+            self.near_seen.flush()
+            self.passages.flush()
+            self._find_mirrors(group)
+            self.patterns.flush()
+            for queue, entry in group.finished:
+                self.frontier.finish(queue, entry)
+            for site, file in group.robots.items():
+                hosts.save_robots(self.database, site, file)
+            for name, amount in group.counts.items():
+                self.counters.add(name, amount)
+            self.frontier.flush()
+            if time.monotonic() - self._copied_at > _COPY_SECONDS:
+                self._copy_seen(max(_UNSAVED_URLS, len(self.seen) // 2))
+            self.counters.flush()
+            self.database.commit()
+        self._closed = None
+
+    def _find_mirrors(self, group: Group) -> None:
+        """In the group's transaction, after its documents."""
+        copies = [(one.id, one.duplicate_of) for one in group.documents if one.duplicate_of]
+        copies += [(join.document_id, join.near_id) for join in group.joins]
+        for mirror in self.mirrors.count(copies, lambda host_id: self.hosts.get(host_id).pages):
+            self.frontier.lower([mirror.host_id])
+            log.info(
+                "%s is a mirror of %s: %d of %d pages",
+                self.hosts.get(mirror.host_id).key,
+                self.hosts.get(mirror.original_id).key,
+                mirror.shared,
+                mirror.pages,
+            )
+
+    def _copy_seen(self, least: int) -> None:
+        """What URL-seen has in memory only, to disk: in-link counts, and the sorted arrays if it is worth it."""
+        self.seen.flush_inlinks()
+        self.seen.save_sorted(least)
+        self.near_seen.save_sorted(least // _URLS_PER_DOCUMENT)
+        self._copied_at = time.monotonic()
+
+    def commit_last(self, now: float) -> None:
+        """The commit at the end of a command: with all that makes the next start quick."""
+        self._copy_seen(_SAVED_AT_END)
+        self.commit(now)
+
+    def close(self) -> None:
+        """Let go. What was not committed never happened."""
+        self._writer.close()
+        self.database.close()
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

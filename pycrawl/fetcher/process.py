@@ -1,0 +1,261 @@
+"""A fetcher process: one thread, one event loop over the pipes to the coordinator and all connections to servers.
+
+It keeps the robots rules of the hosts that it serves, and sends what it has whenever it would otherwise wait, so that
+results travel singly in a slow crawl and in batches in a fast one.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import os
+import time
+from collections import OrderedDict, deque
+from ctypes import c_uint64
+from multiprocessing.connection import Connection
+
+from pycrawl.config import Config
+from pycrawl.fetch import new_transport
+from pycrawl.fetch.loop import Loop
+from pycrawl.fetch.transport import Request, Response
+from pycrawl.fetcher.page_result import TOO_BUSY, PageReader, result, text_header
+from pycrawl.model import FetchJob, FetchResult, Jobs, Kind, Outcome, Results, RobotsFile
+from pycrawl.policy.robots import MAX_ROBOTS_BYTES, RobotsRules, expiry
+from pycrawl.processes.allocation import collect_rarely, keep_freed_memory
+from pycrawl.processes.pipe_queue import Receiver, Sender
+from pycrawl.urls.normal_form import UrlRules, normalise
+from pycrawl.urls.parts import origin
+from pycrawl.urls.scope import Scope
+
+_SIGN_OF_LIFE_SECONDS = 1.0
+_RULES_KEPT = 20_000  # hosts
+_TROUBLES_KEPT = 4_096  # hosts
+_ROBOTS_REDIRECTS = 5  # RFC 9309, 2.3.1.2
+_REDIRECTS = {301, 302, 303, 307, 308}
+
+
+class CoordinatorGone(Exception):
+    """The pipe to the coordinator is closed: nobody is left to work for."""
+
+
+class Worker:
+    def __init__(self, jobs: Receiver, results: Sender, working_on: c_uint64, config: Config, seed: int) -> None:
+        self._jobs = jobs
+        self._results = results
+        self._working_on = working_on
+        self._config = config
+        self._url_rules = UrlRules.of(config)
+        url_filter = Scope(config)
+        self._reader = PageReader(config, url_filter, seed)
+        self._loop = Loop()
+        self._transport = new_transport(config, self._loop, url_filter.wants_type, self._on_response)
+        self._rules: OrderedDict[str, RobotsRules] = OrderedDict()  # by origin
+        self._open: dict[int, FetchJob] = {}  # jobs at the transport, by URL id
+        self._connections = config.politeness.connections_per_host
+        self._at_host: dict[int, int] = {}  # how many of these by host id
+        self._behind: dict[int, deque[FetchJob]] = {}  # by host id: jobs whose turn comes when one of these has ended
+        self._in_trouble: OrderedDict[int, None] = OrderedDict()  # host ids, until the coordinator knows of it
+        self._answers: list[tuple[FetchJob, Response]] = []  # to be worked on
+        self._looked_up: set[int] = set()  # URL ids of jobs whose host's name is being looked up
+        self._done: list[FetchResult] = []
+        self._sent_at = 0.0
+        self._reckoned_at = 0.0
+        self._cpu_seconds: dict[str, float] = {}
+        self._stopping = False
+        self._loop.add_reader(jobs.fileno(), self._on_jobs)
+
+    def run(self) -> None:
+        self._send()  # the first sign of life
+        while not (self._stopping and not self._open and not self._results.is_waiting):
+            self._loop.run_once(_SIGN_OF_LIFE_SECONDS)
+            self._work()
+            if self._done or time.monotonic() - self._sent_at >= _SIGN_OF_LIFE_SECONDS:
+                self._send()
+        self._transport.close()
+
+    def _on_jobs(self) -> None:
+        try:
+            batches: list[Jobs] = self._jobs.receive()
+        except EOFError:
+            raise CoordinatorGone from None
+        for batch in batches:
+            self._stopping |= batch.stop
+            for job in batch.jobs:
+                self._start(job)
+
+    def _start(self, job: FetchJob) -> None:
+        if job.kind is not Kind.ROBOTS and self._config.politeness.obey_robots:
+            refusal = self._refusal(job)
+            if refusal is not None:
+                self._done.append(_unfetched(job, refusal))
+                return
+        if job.host_id in self._in_trouble:
+            if job.ahead:  # sent before the coordinator knew
+                self._done.append(_unfetched(job, Outcome.HELD_BACK))
+                return
+            del self._in_trouble[job.host_id]
+        at_host = self._at_host.get(job.host_id, 0)
+        if at_host >= self._connections:
+            self._behind.setdefault(job.host_id, deque()).append(job)
+        else:
+            self._at_host[job.host_id] = at_host + 1
+            self._go(job)
+
+    def _go(self, job: FetchJob) -> None:
+        self._open[job.url_id] = job
+        if job.look_up or not job.address:
+            self._looked_up.add(job.url_id)
+            self._transport.resolve(job.url_id, job.url)
+        else:
+            self._submit(job)
+
+    def _submit(self, job: FetchJob) -> None:
+        headers = []
+        if job.validators.etag:
+            headers.append(("If-None-Match", job.validators.etag))
+        if job.validators.last_modified:
+            headers.append(("If-Modified-Since", job.validators.last_modified))
+        request = Request(
+            key=job.url_id,
+            url=job.url,
+            headers=tuple(headers),
+            any_type=job.kind is Kind.ROBOTS,
+            address=job.address,
+            cookies=job.cookies,
+        )
+        self._transport.submit(request)
+
+    def _on_address(self, job: FetchJob, response: Response) -> None:
+        """The name was looked up: to be fetched now if its address is the one that the host's gate is kept by."""
+        moved = response.address and job.address not in response.addresses
+        if response.outcome is not None or moved:
+            self._done.append(result(job, response, response.outcome or Outcome.ADDRESS_MOVED))
+            self._leave(job, False)
+        else:
+            self._open[job.url_id] = job
+            self._submit(job)
+
+    def _refusal(self, job: FetchJob) -> Outcome | None:
+        """Why robots.txt keeps us from fetching this page, if it does."""
+        site = origin(job.url)
+        if job.robots is not None:
+            self._keep_rules(site, job.robots)
+        rules = self._rules.get(site)
+        if rules is None:
+            return Outcome.ROBOTS_UNKNOWN
+        self._rules.move_to_end(site)
+        if rules.unreachable:
+            return Outcome.ROBOTS_UNREACHABLE
+        return None if rules.allowed(job.url) else Outcome.ROBOTS_DENIED
+
+    def _keep_rules(self, site: str, file: RobotsFile) -> RobotsRules:
+        rules = RobotsRules.parse(file, self._config.crawl.name)
+        self._rules[site] = rules
+        if len(self._rules) > _RULES_KEPT:
+            self._rules.popitem(last=False)
+        return rules
+
+    def _on_response(self, response: Response) -> None:
+        job = self._open.pop(response.key)
+        if job.url_id in self._looked_up:
+            self._looked_up.remove(job.url_id)
+            self._on_address(job, response)
+        else:
+            self._answers.append((job, response))
+            self._leave(job, response.outcome is None and response.status not in TOO_BUSY)
+
+    def _leave(self, job: FetchJob, went_well: bool) -> None:
+        """A job has ended, so it is the next one's turn; but if it did not go well, all that wait go back."""
+        host_id = job.host_id
+        behind = self._behind.get(host_id)
+        if behind is not None and went_well:
+            following = behind.popleft()
+            if not behind:
+                del self._behind[host_id]
+            self._go(following)
+            return
+        if behind is not None:
+            self._done += [_unfetched(one, Outcome.HELD_BACK) for one in behind]
+            del self._behind[host_id]
+        if not went_well:
+            self._in_trouble[host_id] = None
+            if len(self._in_trouble) > _TROUBLES_KEPT:
+                self._in_trouble.popitem(last=False)
+        others = self._at_host.pop(host_id) - 1
+        if others:
+            self._at_host[host_id] = others
+
+    def _work(self) -> None:
+        """Read the answers that have come; meanwhile their servers have the next requests."""
+        for job, response in self._answers:
+            self._read(job, response)
+        self._answers.clear()
+
+    def _read(self, job: FetchJob, response: Response) -> None:
+        self._working_on.value = job.url_id
+        try:
+            if job.kind is Kind.ROBOTS:
+                self._on_robots(job, response)
+            else:
+                self._done.append(self._reader.read(job, response))
+        except Exception as error:  # noqa: BLE001  # one page must not end the process; the outcome names the fault
+            self._done.append(result(job, response, Outcome.INTERNAL_ERROR, detail=f"{type(error).__name__}: {error}"))
+        self._working_on.value = 0
+
+    def _on_robots(self, job: FetchJob, response: Response) -> None:
+        if response.outcome is not None:
+            self._done.append(result(job, response, response.outcome))
+            return
+        if response.status in _REDIRECTS and job.hops < _ROBOTS_REDIRECTS:
+            target = normalise(text_header(response, b"location"), self._url_rules, response.url)
+            if target is not None:  # another hit, on this host or another one: the coordinator says when
+                self._done.append(result(job, response, Outcome.REDIRECT, location=target, hops=job.hops + 1))
+                return
+        lifetime = expiry(
+            text_header(response, b"cache-control"), response.fetched_at, self._config.politeness.robots_ttl
+        )
+        file = RobotsFile(response.status, response.body[:MAX_ROBOTS_BYTES], response.fetched_at, lifetime)
+        rules = self._keep_rules(job.site, file)
+        if rules.unreachable:
+            self._done.append(result(job, response, Outcome.ROBOTS_UNREACHABLE))
+        else:
+            delay = rules.crawl_delay or 0.0
+            self._done.append(result(job, response, Outcome.FETCHED, robots=file, crawl_delay=delay))
+
+    def _send(self) -> None:
+        now = time.monotonic()
+        if now - self._reckoned_at >= _SIGN_OF_LIFE_SECONDS:
+            self._reckoned_at = now
+            self._cpu_seconds = {**self._reader.stage_seconds, "total": time.process_time()}
+        try:
+            self._results.send(Results(tuple(self._done), self._cpu_seconds))
+        except BrokenPipeError:
+            raise CoordinatorGone from None
+        self._done.clear()
+        self._sent_at = now
+        if self._results.is_waiting:
+            self._loop.add_writer(self._results.fileno(), self._on_writable)
+
+    def _on_writable(self) -> None:
+        try:
+            self._results.flush()
+        except BrokenPipeError:
+            raise CoordinatorGone from None
+        if not self._results.is_waiting:
+            self._loop.remove_writer(self._results.fileno())
+
+
+def _unfetched(job: FetchJob, outcome: Outcome) -> FetchResult:
+    now = time.monotonic()
+    return FetchResult(job.url_id, job.host_id, job.kind, outcome, now, now, time.time())
+
+
+def main(jobs: Connection, results: Connection, working_on: c_uint64, config: Config, seed: int) -> None:
+    """The fetcher process, started by name. It leaves when it is told to, or when the coordinator has gone."""
+    faulthandler.enable()
+    collect_rarely()
+    keep_freed_memory()
+    try:
+        Worker(Receiver(jobs), Sender(results), working_on, config, seed).run()
+    except CoordinatorGone:
+        # Nothing to save and nobody to tell; open transfers must not delay the end.
+        os._exit(0)

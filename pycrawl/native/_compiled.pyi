@@ -1,0 +1,50 @@
+"""The compiled hot path (`native/*.c`); `compiled.py` says whether there is one."""
+
+from collections.abc import Callable
+from typing import Any
+
+def words(text: str | bytes, fold: Any = ..., alone: Any = ..., /) -> tuple[bytes, bytes]:
+    """Of a text in UTF-8: the hashes of its words, eight bytes each, and for each whether it begins with a digit.
+
+    Without tables (`fingerprint/words.py` has them) the text must be ASCII.
+    """
+
+def prints(hashes: Any, size: int, one_in: int, most: int, /) -> tuple[bytes, int, bytes]:
+    """Of hashed words: a sketch of so many places, the simhash, and of the windows of four words that are 0 mod
+    `one_in`, a power of two, the smallest, up to `most`, distinct and ascending."""
+
+def pairs(hashes: Any, numerals: Any, dropped: Any, most: int, /) -> bytes:
+    """The smallest pairs of words in a row, up to `most`, distinct and ascending; words that begin with a digit, or
+    whose hash modulo the table's length is marked in `dropped`, are left out before."""
+
+def scan(
+    markup: str | bytes,
+    hrefs: dict[str, None],
+    element: Callable[[str, dict[str, str]], object],
+    wants_text: bool,
+    content: int,
+    anchors: dict[str, str] | None,
+    /,
+) -> tuple[str, str, bytes]:
+    """Title, text, and main content of a page, this in UTF-8 (`content` 0: not wanted, 1: found by its rules, 2: all
+    text); empty where they are not wanted. Markup in bytes must be well-formed UTF-8.
+
+    Links go into `hrefs`, in the document's order; `element` is called for what else may matter to a crawler: html with
+    lang, base, link, meta, iframe, frame, and links with rel=nofollow. `anchors`, if wanted, takes the last text of the
+    links to each href.
+    """
+
+def scan_body(body: Any, /) -> int:
+    """The flags of `body_scan.py`."""
+
+def set_entities(entities: dict[str, str], /) -> None: ...
+def set_frame_words(sure: list[str], sure_starts: list[str], maybe: list[str], /) -> None: ...
+
+class LinkCache:
+    """What links came to, by their text (`parse/link_cache.py` says what the methods do)."""
+
+    def __init__(self, entries: int, first_secret: int, second_secret: int, /) -> None: ...
+    def look(
+        self, hrefs: list[str], home: str, folder: str, skips_empty: bool, own: int, /
+    ) -> tuple[bytes, bytes, list[str]]: ...
+    def add(self, text: str, value: int, /) -> None: ...

@@ -1,0 +1,97 @@
+/* What bytes hold that decides how they are read and stored, in one pass: body_scan.py has the words for it. */
+
+#include "native.h"
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+enum { NOT_ASCII = 1, NUL = 2, ESCAPE = 4, DOC_TAG = 8, NOT_UTF8 = 16 };
+
+/* Behind the character of several bytes at `at`; NULL if it is none. */
+static const byte *behind_character(const byte *at, const byte *end) {
+    byte lead = *at, least = 0x80, most = 0xBF;
+    int more;
+    if (lead >= 0xC2 && lead <= 0xDF) {
+        more = 1;
+    } else if (lead >= 0xE0 && lead <= 0xEF) {
+        more = 2;
+        least = lead == 0xE0 ? 0xA0 : 0x80; /* what fits into two bytes stands in two */
+        most = lead == 0xED ? 0x9F : 0xBF; /* no halves of pairs */
+    } else if (lead >= 0xF0 && lead <= 0xF4) {
+        more = 3;
+        least = lead == 0xF0 ? 0x90 : 0x80;
+        most = lead == 0xF4 ? 0x8F : 0xBF;
+    } else {
+        return NULL;
+    }
+    if (end - at <= more || at[1] < least || at[1] > most) {
+        return NULL;
+    }
+    for (int place = 2; place <= more; place++) {
+        if ((at[place] & 0xC0) != 0x80) {
+            return NULL;
+        }
+    }
+    return at + more + 1;
+}
+
+/* Whether "doc" stands behind the "<" at `at`, or "/doc". */
+static bool begins_doc_tag(const byte *at, const byte *end) {
+    const byte *name = at + 1 + (end - at > 1 && at[1] == '/');
+    return end - name >= 3 && (name[0] | 0x20) == 'd' && (name[1] | 0x20) == 'o' && (name[2] | 0x20) == 'c';
+}
+
+static int of_byte(const byte *at, const byte *end) {
+    switch (*at) {
+    case 0:
+        return NUL;
+    case 0x1B:
+        return ESCAPE;
+    case '<':
+        return begins_doc_tag(at, end) ? DOC_TAG : 0;
+    default:
+        return 0;
+    }
+}
+
+static int scan_body(const byte *at, const byte *end) {
+    int found = 0;
+    while (at < end) {
+#ifdef __SSE2__
+        while (end - at >= 16) {
+            __m128i bytes = _mm_loadu_si128((const __m128i *)at);
+            if (_mm_movemask_epi8(bytes)) {
+                break;
+            }
+            __m128i controls = _mm_or_si128(_mm_cmpeq_epi8(bytes, _mm_setzero_si128()), _mm_cmpeq_epi8(bytes, _mm_set1_epi8(0x1B)));
+            __m128i odd = _mm_or_si128(controls, _mm_cmpeq_epi8(bytes, _mm_set1_epi8('<')));
+            for (unsigned bits = (unsigned)_mm_movemask_epi8(odd); bits; bits &= bits - 1) {
+                found |= of_byte(at + __builtin_ctz(bits), end);
+            }
+            at += 16;
+        }
+#endif
+        for (int some = 0; some < 16 && at < end && *at < 0x80; some++) {
+            found |= of_byte(at++, end);
+        }
+        while (at < end && *at >= 0x80) {
+            const byte *behind = behind_character(at, end);
+            found |= behind != NULL ? NOT_ASCII : NOT_ASCII | NOT_UTF8;
+            at = behind != NULL ? behind : at + 1;
+        }
+    }
+    return found;
+}
+
+PyObject *native_scan_body(PyObject *self, PyObject *body) {
+    (void)self;
+    Py_buffer bytes;
+    if (PyObject_GetBuffer(body, &bytes, PyBUF_SIMPLE) < 0) {
+        return NULL;
+    }
+    const byte *from = bytes.buf;
+    int found = scan_body(from, from + bytes.len);
+    PyBuffer_Release(&bytes);
+    return PyLong_FromLong(found);
+}

@@ -1,0 +1,1 @@
+"""Rules of conduct as pure functions: robots.txt, pauses between fetches, priorities."""

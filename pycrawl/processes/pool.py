@@ -1,0 +1,224 @@
+"""The fetcher processes: spawn, talk to, watch, replace.
+
+Each fetcher is spawned by the dotted name of its module and has a pipe for each direction. A fetcher that died, or that
+has shown no sign of life for too long and was killed for it, is replaced at once; what it had in flight is for the
+caller to queue again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import selectors
+import signal
+import time
+from collections.abc import Iterator, Mapping
+from ctypes import c_uint64
+from dataclasses import dataclass, field
+from multiprocessing import resource_tracker
+from multiprocessing.context import SpawnProcess
+from multiprocessing.sharedctypes import RawValue
+from pathlib import Path
+from resource import RLIMIT_NOFILE, getrlimit, setrlimit
+
+from pycrawl.config import Config
+from pycrawl.errors import FetcherError
+from pycrawl.model import Jobs, Results
+from pycrawl.processes import spawn
+from pycrawl.processes.pipe_queue import Receiver, Sender
+
+_WORKER = "pycrawl.fetcher.process"
+_START_SECONDS = 60.0  # for a new process until its first sign of life
+_STILLBORN_MOST = 3  # in a row
+_LONGEST_LINE = 300  # characters of the log that are shown
+_GRACE_SECONDS = 2.0  # for a process that was told to stop
+_MOST_FILES = 16_384  # open in one process
+
+
+@dataclass(slots=True)
+class _Fetcher:
+    number: int
+    process: SpawnProcess
+    jobs: Sender
+    results: Receiver
+    working_on: c_uint64  # the URL id whose answer it handles right now, written by the fetcher; 0: none
+    heard_at: float
+    alive: bool = False  # it has shown a sign of life
+    cpu_seconds: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Death:
+    """A fetcher has gone and was replaced. `url_id`: what it was working on; 0 when that is not known."""
+
+    fetcher: int
+    url_id: int
+    cause: str
+    from_outside: bool  # killed by somebody else, or by the kernel for want of memory
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """What came in while waiting."""
+
+    results: list[tuple[int, Results]]
+    deaths: list[Death]
+
+
+@contextlib.contextmanager
+def _deaf_to_terminal() -> Iterator[None]:
+    """What is started here never sees Ctrl-C or the terminal's end, which reach the whole process group.
+
+    When to stop is for the coordinator to say, and a process cannot ignore a signal before its first line runs; but it
+    is born with the signals blocked that its parent has blocked.
+    """
+    resource_tracker.ensure_running()  # else it is started along with the first fetcher, and lifts the block
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGHUP})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _allow_many_files() -> None:
+    """Fetchers inherit the limit; by default it is one that old programs need, far below what the system allows."""
+    soft, hard = getrlimit(RLIMIT_NOFILE)
+    if soft < _MOST_FILES:
+        setrlimit(RLIMIT_NOFILE, (min(hard, _MOST_FILES), hard))
+
+
+class FetcherPool:
+    def __init__(self, config: Config, seed: int, size: int, log_file: Path) -> None:
+        self._config = config
+        self._seed = seed
+        self._log_file = log_file
+        self._context = multiprocessing.get_context("spawn")
+        self._selector = selectors.DefaultSelector()
+        self._stillborn = 0
+        _allow_many_files()
+        self._retired_cpu: dict[str, float] = {}  # of fetchers that were replaced
+        self.replaced = 0
+        self._fetchers = [self._spawn(number) for number in range(size)]
+
+    def __len__(self) -> int:
+        return len(self._fetchers)
+
+    def send(self, number: int, jobs: Jobs) -> None:
+        fetcher = self._fetchers[number]
+        with contextlib.suppress(BrokenPipeError):  # it has died: `wait` will tell
+            fetcher.jobs.send(jobs)
+        self._watch_writing(fetcher)
+
+    def wait(self, seconds: float, wake_fd: int = -1) -> News:
+        """Wait for results, at most so long; also woken by `wake_fd`, which stays for the caller to read."""
+        news = News([], [])
+        if wake_fd >= 0 and wake_fd not in self._selector.get_map():
+            self._selector.register(wake_fd, selectors.EVENT_READ)
+        for key, events in self._selector.select(max(0.0, seconds)):
+            fetcher = key.data
+            if fetcher is None or self._fetchers[fetcher.number] is not fetcher:
+                continue  # the caller's own, or of a fetcher that was replaced a moment ago
+            if events & selectors.EVENT_WRITE:
+                with contextlib.suppress(BrokenPipeError):
+                    fetcher.jobs.flush()
+                self._watch_writing(fetcher)
+            elif not self._receive(fetcher, news):
+                news.deaths.append(self._replace(fetcher, "died"))
+        self._kill_silent(news)
+        return news
+
+    def _receive(self, fetcher: _Fetcher, news: News) -> bool:
+        """Take in what a fetcher sent; False when it is gone."""
+        try:
+            messages = fetcher.results.receive()
+        except EOFError:
+            return False
+        for message in messages:
+            fetcher.cpu_seconds = message.cpu_seconds
+            news.results.append((fetcher.number, message))
+        if messages:
+            fetcher.heard_at = time.monotonic()
+            fetcher.alive = True
+            self._stillborn = 0
+        return True
+
+    def _kill_silent(self, news: News) -> None:
+        now = time.monotonic()
+        for fetcher in list(self._fetchers):
+            limit = self._config.limits.fetcher_timeout if fetcher.alive else _START_SECONDS
+            if now - fetcher.heard_at > limit:
+                fetcher.process.kill()
+                news.deaths.append(self._replace(fetcher, f"no sign of life for {limit:g} s"))
+
+    def _replace(self, fetcher: _Fetcher, cause: str) -> Death:
+        self._selector.unregister(fetcher.results)
+        with contextlib.suppress(KeyError):
+            self._selector.unregister(fetcher.jobs)
+        fetcher.process.join(_GRACE_SECONDS)
+        if fetcher.process.exitcode is None:
+            fetcher.process.kill()
+            fetcher.process.join()
+        from_outside = cause == "died" and fetcher.process.exitcode == -signal.SIGKILL
+        if cause == "died":
+            cause = f"died (exit code {fetcher.process.exitcode})"
+        fetcher.jobs.close()
+        fetcher.results.close()
+        self._stillborn += not fetcher.alive
+        if self._stillborn >= _STILLBORN_MOST:
+            raise FetcherError(f"fetcher processes do not start: {cause}; {self._log_file} ends: {self._last_words()}")
+        for stage, seconds in fetcher.cpu_seconds.items():
+            self._retired_cpu[stage] = self._retired_cpu.get(stage, 0.0) + seconds
+        self.replaced += 1
+        self._fetchers[fetcher.number] = self._spawn(fetcher.number)
+        return Death(fetcher.number, int(fetcher.working_on.value), cause, from_outside)
+
+    def _last_words(self) -> str:
+        """The last line that a fetcher left in the log: what it died of, as a rule."""
+        lines = self._log_file.read_text("utf-8", "replace").split("\n") if self._log_file.exists() else []
+        return next((line.strip()[:_LONGEST_LINE] for line in reversed(lines) if line.strip()), "nothing was written")
+
+    def _spawn(self, number: int) -> _Fetcher:
+        jobs_reader, jobs_writer = self._context.Pipe(duplex=False)
+        results_reader, results_writer = self._context.Pipe(duplex=False)
+        working_on = RawValue(c_uint64, 0)
+        process = self._context.Process(
+            target=spawn.start,
+            args=(_WORKER, str(self._log_file), jobs_reader, results_writer, working_on, self._config, self._seed),
+            name=f"pycrawl-fetcher-{number}",
+            daemon=True,
+        )
+        with _deaf_to_terminal():
+            process.start()
+        jobs_reader.close()
+        results_writer.close()
+        fetcher = _Fetcher(number, process, Sender(jobs_writer), Receiver(results_reader), working_on, time.monotonic())
+        self._selector.register(fetcher.results, selectors.EVENT_READ, fetcher)
+        return fetcher
+
+    def _watch_writing(self, fetcher: _Fetcher) -> None:
+        watched = fetcher.jobs.fileno() in self._selector.get_map()
+        if fetcher.jobs.is_waiting and not watched:
+            self._selector.register(fetcher.jobs, selectors.EVENT_WRITE, fetcher)
+        elif watched and not fetcher.jobs.is_waiting:
+            self._selector.unregister(fetcher.jobs)
+
+    def cpu_seconds(self) -> dict[str, float]:
+        """CPU time of all fetchers by stage, replaced ones included."""
+        total = dict(self._retired_cpu)
+        for fetcher in self._fetchers:
+            for stage, seconds in fetcher.cpu_seconds.items():
+                total[stage] = total.get(stage, 0.0) + seconds
+        return total
+
+    def close(self) -> None:
+        """End all fetchers: the closed pipe tells each to leave; one that does not is killed."""
+        for fetcher in self._fetchers:
+            fetcher.jobs.close()
+        deadline = time.monotonic() + _GRACE_SECONDS
+        for fetcher in self._fetchers:
+            fetcher.process.join(max(0.0, deadline - time.monotonic()))
+            if fetcher.process.exitcode is None:
+                fetcher.process.kill()
+                fetcher.process.join()
+            fetcher.results.close()
+        self._selector.close()

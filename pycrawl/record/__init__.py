@@ -1,0 +1,1 @@
+"""A TREC Web record: bytes to values and back."""

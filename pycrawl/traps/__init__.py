@@ -1,0 +1,1 @@
+"""Sites without end: what kind of page a URL names, whether its pages bring anything new, and the judgement."""

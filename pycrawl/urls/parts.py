@@ -1,0 +1,66 @@
+"""The parts of a normalised URL. This is the one place that slices a URL: everything else asks here.
+
+A normalised URL starts with "http://" or "https://", has a host, and a "/" behind it; so no function here fails.
+"""
+
+from __future__ import annotations
+
+from xxhash import xxh3_64_intdigest
+
+_AFTER_SCHEME = 8  # characters; of "http://" and "https://", no "/" of the path stands before the ninth
+
+
+def host_key(url: str) -> str:
+    """The authority of a normalised URL: "example.com", "127.0.0.1:8001"."""
+    start = 8 if url[4] == "s" else 7
+    return url[start : url.index("/", start)]
+
+
+def address_literal(key: str) -> str:
+    """The IP address that a host key names ("127.0.0.1:8001", "[::1]"); empty if it is a name."""
+    if key.startswith("["):
+        return key[1 : key.index("]")]
+    host = key.partition(":")[0]
+    # A normalised host that ends in a digit is an IPv4 address (WHATWG URL, 3.5).
+    return host if host[-1:].isdigit() else ""
+
+
+def origin(url: str) -> str:
+    """Scheme and authority of a normalised URL: "http://example.com"."""
+    return url[: url.index("/", _AFTER_SCHEME)]
+
+
+def robots_url(url: str) -> str:
+    """Where the rules for a normalised URL are asked for."""
+    return origin(url) + "/robots.txt"
+
+
+def url_hash(url: str, seed: int) -> int:
+    """64 bits that stand for a normalised URL in the seen set.
+
+    `seed` is the crawl's secret: whoever could compute collisions could publish links that hide somebody else's page
+    from the crawl.
+    """
+    return xxh3_64_intdigest(url.encode(), seed)
+
+
+def path_and_query(url: str) -> str:
+    """All behind the origin: "/news/today?page=2"."""
+    return url[url.index("/", _AFTER_SCHEME) :]
+
+
+def path(url: str) -> str:
+    """Without the query: "/news/today"."""
+    return path_and_query(url).partition("?")[0]
+
+
+def first_directory(url: str) -> str:
+    """The first level of a URL's path: "/" or "/news/"."""
+    whole = path(url)
+    end = whole.find("/", 1)
+    return whole[: end + 1] if end > 0 else "/"
+
+
+def likely_origin(text: str) -> str:
+    """The origin of a text that may be a URL, normalised or not: all before the first "/" behind the scheme."""
+    return text[: text.find("/", _AFTER_SCHEME)]

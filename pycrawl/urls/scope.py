@@ -1,0 +1,140 @@
+"""Which URLs belong to the crawl, with a reason for each one turned away."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterable
+from enum import StrEnum
+
+from pycrawl.config import CONFIG_NAME, Config
+from pycrawl.errors import ConfigError
+from pycrawl.urls.host_list import HostList, PrefixList
+from pycrawl.urls.parts import host_key
+
+_MEDIA_TYPE = re.compile(r"[a-z0-9!#$&^_.+-]+/(?:\*|[a-z0-9!#$&^_.+-]+)|\*/\*")
+
+
+class Reason(StrEnum):
+    """Why a link is not followed. The value is the word that users see in `stats` and `why`."""
+
+    NOT_A_URL = "not-a-url"
+    NOT_HTTP = "not-http"  # javascript:, mailto:, data: …
+    SCHEME = "scheme"  # http or https, whichever scope.schemes leaves out
+    TOO_LONG = "too-long"
+    HOST_DENIED = "host-denied"
+    HOST_NOT_ALLOWED = "host-not-allowed"
+    PREFIX_DENIED = "prefix-denied"
+    PREFIX_NOT_ALLOWED = "prefix-not-allowed"
+    PATTERN_DENIED = "pattern-denied"
+    PATTERN_NOT_ALLOWED = "pattern-not-allowed"
+    TOO_DEEP = "too-deep"
+    EXTERNAL = "external"
+    TOO_MANY_LINKS = "too-many-links"
+    NOFOLLOW = "nofollow"
+    TOO_MANY_SEGMENTS = "too-many-segments"
+    REPEATED_SEGMENTS = "repeated-segments"
+    TOO_MANY_PARAMETERS = "too-many-parameters"
+    TRAP = "trap"  # judged by what its kind of page brought (`traps.py`), when its turn had come
+
+
+class SprawlLimits:
+    """Limits on paths and queries that grow. URLs within `few_slashes` and `few_ampersands` need no closer look."""
+
+    _ALWAYS = 3  # slashes: two behind the scheme, one before the path
+
+    __slots__ = ("_parameters", "_repeated", "_segments", "few_ampersands", "few_slashes")
+
+    def __init__(self, config: Config) -> None:
+        self._segments = config.traps.max_path_segments or sys.maxsize
+        self._repeated = config.traps.max_repeated_segments or sys.maxsize
+        self._parameters = config.traps.max_query_parameters or sys.maxsize
+        self.few_slashes = min(self._segments, self._repeated) + self._ALWAYS - 1
+        self.few_ampersands = self._parameters - 1
+
+    def verdict(self, url: str) -> Reason | None:
+        path, _, query = url.partition("?")
+        segments = path.split("/")[self._ALWAYS :]
+        if len(segments) > self._segments:
+            return Reason.TOO_MANY_SEGMENTS
+        spare = len(segments) - len(set(segments))
+        if spare >= self._repeated and max(Counter(segments).values()) > self._repeated:
+            return Reason.REPEATED_SEGMENTS
+        return Reason.TOO_MANY_PARAMETERS if query.count("&") >= self._parameters else None
+
+
+class Scope:
+    """The scope of a crawl: `verdict` on normalised URLs, and `wants_type` on Content-Types."""
+
+    def __init__(self, config: Config) -> None:
+        scope = config.scope
+        self._max_length = config.limits.max_url_length
+        self._max_depth = config.crawl.max_depth
+        self._sprawl = SprawlLimits(config)
+        self._only_start = "" if len(set(scope.schemes)) == 2 else f"{scope.schemes[0]}://"
+        self._allow_hosts = HostList("scope.allow_hosts", scope.allow_hosts)
+        self._deny_hosts = HostList("scope.deny_hosts", scope.deny_hosts)
+        self._allow_prefixes = PrefixList("scope.allow_prefixes", scope.allow_prefixes)
+        self._deny_prefixes = PrefixList("scope.deny_prefixes", scope.deny_prefixes)
+        self._allow_patterns = [re.compile(pattern) for pattern in scope.allow_patterns]
+        self._deny_patterns = [re.compile(pattern) for pattern in scope.deny_patterns]
+        self._takes_all = not (
+            self._only_start
+            or len(self._allow_hosts) + len(self._deny_hosts) + len(self._allow_prefixes) + len(self._deny_prefixes)
+            or self._allow_patterns
+            or self._deny_patterns
+        )
+        self._types = _media_types(scope.content_types)
+
+    def verdict(self, url: str, depth: int) -> Reason | None:
+        """None if the URL is wanted at this many links from a seed, else why not."""
+        return self.scope_verdict(url) or (Reason.TOO_DEEP if self.is_too_deep(depth) else None)
+
+    def is_too_deep(self, depth: int) -> bool:
+        return 0 <= self._max_depth < depth
+
+    def scope_verdict(self, url: str) -> Reason | None:
+        """As `verdict`, at any depth."""
+        if len(url) > self._max_length:
+            return Reason.TOO_LONG
+        if url.count("/") > self._sprawl.few_slashes or url.count("&") > self._sprawl.few_ampersands:
+            reason = self._sprawl.verdict(url)
+            if reason is not None:
+                return reason
+        return None if self._takes_all else self._listed(url)
+
+    def _listed(self, url: str) -> Reason | None:
+        if not url.startswith(self._only_start):
+            return Reason.SCHEME
+        key = host_key(url)
+        if key in self._deny_hosts:
+            return Reason.HOST_DENIED
+        if self._allow_hosts and key not in self._allow_hosts:
+            return Reason.HOST_NOT_ALLOWED
+        if url in self._deny_prefixes:
+            return Reason.PREFIX_DENIED
+        if self._allow_prefixes and url not in self._allow_prefixes:
+            return Reason.PREFIX_NOT_ALLOWED
+        if any(pattern.search(url) for pattern in self._deny_patterns):
+            return Reason.PATTERN_DENIED
+        if self._allow_patterns and not any(pattern.search(url) for pattern in self._allow_patterns):
+            return Reason.PATTERN_NOT_ALLOWED
+        return None
+
+    def wants_type(self, content_type: str) -> bool:
+        """Is a body with this Content-Type header wanted? One that names no type is, as nothing speaks against it."""
+        media_type = content_type.partition(";")[0].partition(",")[0].strip().lower()
+        major, slash, _ = media_type.partition("/")
+        return not slash or not self._types.isdisjoint((media_type, f"{major}/*", "*/*"))
+
+
+def _media_types(entries: Iterable[str]) -> frozenset[str]:
+    types = frozenset(entry.strip().lower() for entry in entries)
+    for entry in types:
+        if not _MEDIA_TYPE.fullmatch(entry):
+            raise ConfigError(
+                f'{CONFIG_NAME}: scope.content_types: expected a type such as "text/html", "text/*" or "*/*", '
+                f"found {entry!r}"
+            )
+    return types
