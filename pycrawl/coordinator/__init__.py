@@ -2,8 +2,10 @@
 
 - `loop.py`: the run, from its first lease to its last commit
 - `dispatch.py`: URLs whose hosts may be hit become jobs
+- `jobs/`: a handler for each kind of job makes it and settles its answer
 - `leases.py`: the URLs in flight, and those that may have killed a fetcher
-- `intake.py`: results become visits, documents and links of the open group
+- `intake.py`: answers go to their handlers, and hosts are released
+- `books.py`: each answer is counted and logged
 - `commits.py`: the group commit, and when it is due
 - `pace.py`: how many fetches are open at once
 - `meter.py`: how the run is going

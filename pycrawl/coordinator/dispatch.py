@@ -3,35 +3,38 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 
 from pycrawl.coordinator.intake import Intake
+from pycrawl.coordinator.jobs import JobHandler
+from pycrawl.coordinator.jobs.handlers import next_job
 from pycrawl.coordinator.leases import Lease, Leases
 from pycrawl.coordinator.run import Run
-from pycrawl.frontier.back import BackQueue, Entry, SentRules
+from pycrawl.frontier.back import BackQueue, Entry
 from pycrawl.frontier.guests import Guest
-from pycrawl.model import NO_VALIDATORS, FetchJob, Jobs, Kind, Outcome, Validators
+from pycrawl.model import FetchJob, Jobs, Kind, Outcome
 from pycrawl.processes.pool import FetcherPool
 from pycrawl.state.documents import visit_of
-from pycrawl.urls.parts import address_literal, host_key, origin, robots_url
+from pycrawl.urls.parts import address_literal, host_key, origin
 
 _SIEVE_LINKS = 50_000
 _SIEVE_SHARE = 0.2  # of the time may go into sieving small batches when hosts run out of URLs
 _LONGEST_SIEVE_PAUSE = 0.4  # seconds, when small batches have brought no URL that may be asked for
 _SUSPECT_SECONDS = 0.2  # until a suspect is tried again when another one is in flight at its fetcher
 _NEVER = float("inf")
-_LOOK_UP_SECONDS = 60.0  # between two look-ups of a host's name
 
 
 class Dispatcher:
-    def __init__(self, run: Run, leases: Leases, intake: Intake, pool: FetcherPool) -> None:
+    def __init__(
+        self, run: Run, leases: Leases, handlers: Sequence[JobHandler], intake: Intake, pool: FetcherPool
+    ) -> None:
         self._run = run
         self._session = run.session
         self._frontier = run.frontier
         self._leases = leases
+        self._handlers = handlers
         self._intake = intake
         self._pool = pool
-        self._connections = run.config.politeness.connections_per_host
-        self._obeys_robots = run.config.politeness.obey_robots
         self._sieve_at = 0.0  # not before, unless many links have come together
         self._sieve_pause = 0.0
 
@@ -90,13 +93,13 @@ class Dispatcher:
             if run.judges_traps and self._is_passed_over(queue, entry):
                 continue
             site = origin(entry.url)
-            job = self._job(queue, entry, site, now)
+            job = next_job(self._handlers, queue, entry, site, now)
             lease = Lease(queue, entry, job.kind, fetcher, queue.due, job.url, site)
             if job.kind is Kind.ROBOTS and job.hops and host_key(job.url) != queue.host.key:
                 guest = self._frontier.visit(queue, host_key(job.url), now)
                 if not isinstance(guest, Guest):
                     self._frontier.put_back(queue, entry)
-                    self._frontier.release(queue, guest, queue.parked)
+                    self._frontier.release(queue, guest)
                     continue
                 lease.guest, lease.due = guest, guest.due
                 job = job._replace(address=guest.host.address, look_up=not address_literal(guest.host.key))
@@ -121,7 +124,7 @@ class Dispatcher:
             return True
         if not queue.is_empty and patterns.lets_others_first(host, entry.url):
             self._frontier.retry(queue, entry)
-            self._frontier.release(queue, 0.0, queue.parked)
+            self._frontier.release(queue, 0.0)
             return True
         return False
 
@@ -132,75 +135,4 @@ class Dispatcher:
     def _turn_away(self, queue: BackQueue, entry: Entry, trap: str) -> None:
         lease = Lease(queue, entry, Kind.PAGE, queue.fetcher, queue.due, entry.url, origin(entry.url))
         self._session.group.counts["filtered:trap"] += 1
-        self._intake.finish(lease, self._intake.result_without_fetch(lease, Outcome.TRAP, trap))
-        self._frontier.release(queue, 0.0, queue.parked)
-
-    # Jobs
-
-    def _job(self, queue: BackQueue, entry: Entry, site: str, now: float) -> FetchJob:
-        robots = None
-        if self._obeys_robots:
-            known = queue.robots_sent.get(site)
-            if known is None or known.expires_at <= now:
-                robots = self._session.robots_of(site)
-                if robots is None or robots.expires_at <= now:
-                    return self._robots_job(queue, entry, site, now)
-                queue.robots_sent[site] = SentRules.of(robots)
-        close_look = False
-        if self._run.judges_traps:
-            patterns = self._session.patterns
-            probe = patterns.probe(queue.host, entry.url)
-            if probe:
-                return FetchJob(
-                    url_id=entry.url_id,
-                    url=probe,
-                    host_id=queue.host.id,
-                    kind=Kind.PROBE,
-                    address=queue.host.address,
-                    ahead=self._is_ahead(queue),
-                    robots=robots,
-                )
-            close_look = patterns.looks_at(queue.host, entry.url)
-        return FetchJob(
-            url_id=entry.url_id,
-            url=entry.url,
-            host_id=queue.host.id,
-            depth=entry.depth,
-            hops=entry.hops,
-            address=queue.host.address,
-            cookies=entry.cookies,
-            close_look=close_look,
-            look_up=self._is_look_up_due(queue, now),
-            ahead=self._is_ahead(queue),
-            validators=self._validators(entry.url_id) if entry.revisit else NO_VALIDATORS,
-            robots=robots,
-        )
-
-    def _is_ahead(self, queue: BackQueue) -> bool:
-        """Of the URL that was leased last: does it wait for another one of its host?"""
-        return queue.in_flight > self._connections
-
-    def _is_look_up_due(self, queue: BackQueue, now: float) -> bool:
-        """Fetchers keep answers as long as DNS says; this only makes them ask."""
-        if now - queue.looked_up_at < _LOOK_UP_SECONDS or address_literal(queue.host.key):
-            return False
-        queue.looked_up_at = now
-        return True
-
-    def _robots_job(self, queue: BackQueue, entry: Entry, site: str, now: float) -> FetchJob:
-        url, hops = queue.robots_hops.get(site, (robots_url(entry.url), 0))
-        return FetchJob(
-            url_id=entry.url_id,
-            url=url,
-            host_id=queue.host.id,
-            kind=Kind.ROBOTS,
-            hops=hops,
-            address=queue.host.address,
-            look_up=self._is_look_up_due(queue, now),
-            ahead=self._is_ahead(queue),
-            site=site,
-        )
-
-    def _validators(self, url_id: int) -> Validators:
-        visit = visit_of(self._session.database, url_id)
-        return Validators(visit.etag, visit.last_modified, visit.digest) if visit else NO_VALIDATORS
+        self._intake.turn_away(lease, Outcome.TRAP, trap)

@@ -9,9 +9,12 @@ from contextlib import closing
 from resource import RLIMIT_NOFILE, getrlimit
 
 from pycrawl.config import CrawlSection
+from pycrawl.coordinator.books import Books
 from pycrawl.coordinator.commits import CommitCycle
 from pycrawl.coordinator.dispatch import Dispatcher
 from pycrawl.coordinator.intake import Intake
+from pycrawl.coordinator.jobs.handlers import new_handlers
+from pycrawl.coordinator.jobs.settling import Settler
 from pycrawl.coordinator.leases import Leases
 from pycrawl.coordinator.meter import Meter
 from pycrawl.coordinator.pace import FIRST_SLOTS, Pace
@@ -51,8 +54,11 @@ class Coordinator:
         self._pace = Pace(_most_slots(session.config.crawl))
         self._leases = Leases(len(pool), self._pace.slots, session.config.politeness.connections_per_host)
         self._fetch_log = FetchLog(session.directory.log)
-        self._intake = Intake(self._run, self._leases, self._fetch_log)
-        self._dispatcher = Dispatcher(self._run, self._leases, self._intake, pool)
+        settler = Settler(self._run)
+        handlers = new_handlers(self._run, settler)
+        by_kind = {handler.kind: handler for handler in handlers}
+        self._intake = Intake(self._run, self._leases, by_kind, settler, Books(self._run, self._fetch_log))
+        self._dispatcher = Dispatcher(self._run, self._leases, handlers, self._intake, pool)
         self._commits = CommitCycle(self._run, self._fetch_log)
         self._meter = Meter(self._run, self._leases, pool, on_tick)
         self._inbox_at = 0.0

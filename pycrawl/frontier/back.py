@@ -34,16 +34,44 @@ class Entry:
     cookies: str = ""  # to be sent with it, as its own redirect to itself asks for
 
 
-@dataclass(frozen=True, slots=True)
-class SentRules:
-    """A robots.txt that the queue's fetcher has."""
+class RulesAtFetcher:
+    """What the fetcher of a back queue has of robots.txt, by origin, and where a robots.txt is that has moved.
 
-    expires_at: float
-    digest: str
+    `sent` is filled when a job takes a robots.txt along; it is emptied when the fetcher was replaced or has forgotten
+    it. A redirect is kept until the answer of its target.
+    """
 
-    @classmethod
-    def of(cls, file: RobotsFile) -> SentRules:
-        return cls(file.expires_at, robots_digest(file.body))
+    __slots__ = ("_redirects", "_sent")
+
+    def __init__(self) -> None:
+        self._sent: dict[str, tuple[float, str]] = {}  # origin → when it expires, digest
+        self._redirects: dict[str, tuple[str, int]] = {}  # origin → target, redirects so far
+
+    def are_current(self, site: str, now: float) -> bool:
+        return site in self._sent and self._sent[site][0] > now
+
+    def digest_of(self, site: str) -> str:
+        """The digest of the robots.txt that the fetcher has; empty if it has none."""
+        return self._sent[site][1] if site in self._sent else ""
+
+    def note_sent(self, site: str, file: RobotsFile) -> None:
+        self._sent[site] = (file.expires_at, robots_digest(file.body))
+
+    def forget(self, site: str) -> None:
+        self._sent.pop(site, None)
+
+    def forget_all(self) -> None:
+        self._sent.clear()
+
+    def redirect_of(self, site: str) -> tuple[str, int] | None:
+        """Where the robots.txt of an origin is to be asked for, and behind how many redirects; None: in its place."""
+        return self._redirects.get(site)
+
+    def note_redirect(self, site: str, target: str, hops: int) -> None:
+        self._redirects[site] = (target, hops)
+
+    def forget_redirect(self, site: str) -> None:
+        self._redirects.pop(site, None)
 
 
 @dataclass(slots=True, eq=False)
@@ -73,8 +101,7 @@ class BackQueue:
     looked_up_at: float = 0.0  # when its host's name was looked up last in this run
     due: float = 0.0  # when the hit that was leased last was due
     parked: bool = False  # its host keeps failing or has given all it may: it does not keep a run from ending
-    robots_hops: dict[str, tuple[str, int]] = field(default_factory=dict)  # origin → where its robots.txt redirects to
-    robots_sent: dict[str, SentRules] = field(default_factory=dict)  # by origin
+    rules: RulesAtFetcher = field(default_factory=RulesAtFetcher)
 
     @property
     def is_empty(self) -> bool:

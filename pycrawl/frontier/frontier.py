@@ -227,34 +227,38 @@ class Frontier:
         queue.host.address = queue.host.address or address_literal(queue.host.key)
         self._queues[host_id] = queue
         if is_parked(queue.host.failures) and queue.host.ready_at > self._opened_at:
-            self._park(queue, True)
+            self.park(queue)
         return queue
 
     def _schedule(self, queue: BackQueue) -> None:
-        """Put a queue into its fetcher's heap, if it could be hit once its time has come."""
+        """Put a queue into its fetcher's heap if it belongs there; one whose host has given all it may is parked."""
         if self._could_be_hit(queue):
             self._push(queue, queue.host.ready_at, next(self._ticket))
+        elif queue.host.pages >= self._host_limit and not queue.is_empty:
+            self.park(queue)
 
     def _could_be_hit(self, queue: BackQueue) -> bool:
-        """Whether a queue that is nowhere yet could be hit in time; one whose host has given all it may is parked."""
+        """True if the queue belongs in its fetcher's heap: it has URLs, its host may give more, and a connection is
+        free."""
         # Where the host is must be known before a second connection is made.
         ahead = 0 if queue.holds_up else queue.ahead
         most = self._connections + ahead if queue.host.address else 1
         if queue.scheduled or queue.in_flight >= most or queue.is_empty:
             return False
-        if queue.host.pages + queue.in_flight >= self._host_limit:
-            if queue.host.pages >= self._host_limit:  # else a page in flight may still fail, and make room for another
-                self._park(queue, True)
-            return False
-        return True
+        return queue.host.pages + queue.in_flight < self._host_limit
 
     def _push(self, queue: BackQueue, at: float, ticket: int) -> None:
         queue.scheduled = True
         heapq.heappush(self._heaps[queue.fetcher], (at, ticket, queue))
 
-    def _park(self, queue: BackQueue, parked: bool) -> None:
-        self._parked += parked - queue.parked
-        queue.parked = parked
+    def park(self, queue: BackQueue) -> None:
+        """From now on the queue's URLs do not keep a run from ending."""
+        self._parked += not queue.parked
+        queue.parked = True
+
+    def unpark(self, queue: BackQueue) -> None:
+        self._parked -= queue.parked
+        queue.parked = False
 
     # Out
 
@@ -329,7 +333,11 @@ class Frontier:
         """The URL is done. To be called in the transaction that commits its visit."""
         self._back.remove(queue, entry)
 
-    def release(self, queue: BackQueue, ready_at: float, parked: bool = False) -> None:
+    def allow_ahead(self, queue: BackQueue, count: int) -> None:
+        """From now on so many URLs of the queue may wait at its fetcher, beside those that have a connection."""
+        queue.ahead = count
+
+    def release(self, queue: BackQueue, ready_at: float) -> None:
         """A hit has ended: the host may be hit again at `ready_at`."""
         queue.host.ready_at = max(ready_at, queue.host.ready_at)
         self._hosts.touch(queue.host)
@@ -337,9 +345,8 @@ class Frontier:
         self._in_flight -= 1
         gate = queue.gate
         others_wait = gate is not None and self._leave_gate(gate, ready_at)
-        self._park(queue, parked)
         if queue.is_empty and not queue.in_flight:
-            self._park(queue, False)
+            self.unpark(queue)
             self._retire(queue)
         elif gate is not None and others_wait and self._could_be_hit(queue):
             queue.scheduled = True
@@ -385,7 +392,7 @@ class Frontier:
         """The new process knows nothing: rules have to be sent again."""
         for queue in (*self._queues.values(), *self._retired.values()):
             if queue.fetcher == fetcher:
-                queue.robots_sent.clear()
+                queue.rules.forget_all()
 
     # At a glance
 

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from pycrawl.config import Config, LimitsSection, PolitenessSection, ScopeSection
-from pycrawl.frontier.back import BackQueue, Entry, SentRules
+from pycrawl.frontier.back import BackQueue, Entry
 from pycrawl.frontier.discovered import Discovered
+from pycrawl.model import RobotsFile
 from pycrawl.state.documents import Visit
 from pycrawl.state.url_seen import inlinks_of
 from pycrawl.urls.parts import url_hash
@@ -117,24 +118,24 @@ def test_a_host_comes_back_to_its_fetcher_which_has_its_rules(opened: Open) -> N
     state = opened(fetchers=2)
     queue = emptied(state, "a")
     fetcher = queue.fetcher
-    queue.robots_sent["http://a"] = SentRules(NOW + 60, "")
+    queue.rules.note_sent("http://a", RobotsFile(200, b"", NOW, NOW + 60))
     add_page(state, ["http://b/"])
     state.frontier.fill(True)  # so that the other fetcher would be the less loaded one
     add_page(state, ["http://a/more"])
     state.frontier.fill(True)
     again = next(one for one, _ in (lease_any(state), lease_any(state)) if one.host.key == "a")
     assert again.fetcher == fetcher
-    assert "http://a" in again.robots_sent
+    assert again.rules.are_current("http://a", NOW)
 
 
 def test_a_replaced_fetcher_has_no_rules_of_hosts_that_may_come_back(opened: Open) -> None:
     state = opened(fetchers=2)
     queue = emptied(state, "a")
-    queue.robots_sent["http://a"] = SentRules(NOW + 60, "")
+    queue.rules.note_sent("http://a", RobotsFile(200, b"", NOW, NOW + 60))
     state.frontier.fetcher_replaced(queue.fetcher)
     add_page(state, ["http://a/more"])
     state.frontier.fill(True)
-    assert not lease_any(state)[0].robots_sent
+    assert not lease_any(state)[0].rules.are_current("http://a", NOW)
 
 
 def test_two_connections_do_not_shorten_the_pause(opened: Open) -> None:
@@ -190,7 +191,7 @@ def test_a_page_in_flight_does_not_park_its_host_for_good(opened: Open) -> None:
     state.frontier.fill(False)
     queue, entry = lease(state)
     finish(state, queue, entry)  # robots.txt forbade it: no page was fetched
-    state.frontier.release(queue, 0.0, queue.parked)
+    state.frontier.release(queue, 0.0)
     assert not state.frontier.is_finished
     assert drain(state) == ["http://192.0.2.1/1"]
 
@@ -202,7 +203,8 @@ def test_a_failing_host_does_not_keep_this_run_or_the_next_one_from_ending(opene
     queue, entry = lease(state)
     queue.host.failures = 5
     state.frontier.put_back(queue, entry)
-    state.frontier.release(queue, NOW + 600, parked=True)
+    state.frontier.park(queue)
+    state.frontier.release(queue, NOW + 600)
     assert state.frontier.is_finished
     state.commit()
     assert opened(now=NOW + 599).frontier.is_finished
@@ -218,7 +220,8 @@ def test_a_failing_host_whose_queue_ran_empty_stays_parked(opened: Open) -> None
     queue, entry = lease(state)
     queue.host.failures = 5
     finish(state, queue, entry)
-    state.frontier.release(queue, NOW + 600, parked=True)
+    state.frontier.park(queue)
+    state.frontier.release(queue, NOW + 600)
     assert state.frontier.sizes().parked == 0
     add_page(state, ["http://a/more"])
     state.frontier.fill(False)
@@ -344,9 +347,9 @@ def test_a_new_fetcher_is_told_the_rules_again(opened: Open) -> None:
     state.frontier.fill(False)
     queues = [lease(state, fetcher=fetcher)[0] for fetcher in (0, 1)]
     for queue in queues:
-        queue.robots_sent["http://x"] = SentRules(NOW, "")
+        queue.rules.note_sent("http://x", RobotsFile(200, b"", NOW, NOW + 60))
     state.frontier.fetcher_replaced(1)
-    assert [len(queue.robots_sent) for queue in queues] == [1, 0]
+    assert [queue.rules.are_current("http://x", NOW) for queue in queues] == [True, False]
 
 
 def test_the_typical_gap_is_that_of_hosts_that_are_crawled(opened: Open) -> None:

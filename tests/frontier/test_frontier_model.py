@@ -244,7 +244,9 @@ class FrontierMachine(RuleBasedStateMachine):
         if parked is not None:
             queue.host.failures = FAILURES * parked
         is_parked = host.parked if parked is None else parked
-        self.frontier.release(queue, self.now + gap, queue.parked if parked is None else parked)
+        if parked is not None:
+            (self.frontier.park if parked else self.frontier.unpark)(queue)
+        self.frontier.release(queue, self.now + gap)
         self.model.release(url, self.now + gap, queue.host.failures, is_parked)
 
     # Commit and crash
