@@ -1,0 +1,61 @@
+"""The books of a run: each answer is counted, and entered into the log of fetches."""
+
+from __future__ import annotations
+
+from pycrawl.coordinator.leases import Lease
+from pycrawl.coordinator.run import Run
+from pycrawl.crawl.fetch_log import FetchLine, FetchLog
+from pycrawl.model import CONDUCT, FetchResult, Kind, Outcome
+
+_KIND_WORDS = [kind.name.lower() for kind in Kind]
+
+
+class Books:
+    def __init__(self, run: Run, fetch_log: FetchLog) -> None:
+        self._run = run
+        self._fetch_log = fetch_log
+
+    def enter(self, lease: Lease, result: FetchResult) -> None:
+        self.count(result)
+        if CONDUCT[result.outcome].is_hit or result.outcome is Outcome.ROBOTS_DENIED:
+            self._log(lease, result)
+
+    def _log(self, lease: Lease, result: FetchResult) -> None:
+        digest = lease.queue.rules.digest_of(lease.site) if result.kind is not Kind.ROBOTS else ""
+        epoch = self._run.epoch
+        host = lease.guest.host if lease.guest is not None else lease.queue.host
+        line = FetchLine(
+            lease.due, result.started + epoch, result.ended + epoch, _KIND_WORDS[result.kind], host.key,
+            result.address, result.status, result.outcome.value, digest, lease.url,
+        )  # fmt: skip
+        self._fetch_log.write(line)
+
+    def count(self, result: FetchResult) -> None:
+        counts = self._run.counts
+        total = self._run.session.group.counts
+        counts.bytes += result.wire_bytes
+        total["bytes_fetched"] += result.wire_bytes
+        if result.kind is Kind.PROBE:
+            total["probes"] += 1
+            return
+        if CONDUCT[result.outcome].is_error:
+            counts.errors[result.outcome] = counts.errors.get(result.outcome, 0) + 1
+            total[f"error:{result.outcome}"] += 1
+        if result.kind is Kind.ROBOTS:
+            total["robots_fetched"] += 1
+            return
+        if result.status:
+            total[f"status:{result.status}"] += 1
+        if 200 <= result.status < 300:
+            counts.pages += 1
+            total["pages_fetched"] += 1
+        if result.outcome is Outcome.NOT_MODIFIED:
+            counts.not_modified += 1
+            total["not_modified"] += 1
+        elif result.outcome is Outcome.ROBOTS_DENIED:
+            counts.robots_denied += 1
+            total["robots_denied"] += 1
+        elif result.outcome is Outcome.UNWANTED_TYPE:
+            total["filtered:content-type"] += 1
+        for reason, amount in result.filtered.items():
+            total[f"filtered:{reason}"] += amount

@@ -1,0 +1,48 @@
+"""What the jobs of all kinds have in common: where their host is, and whether they wait for another one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pycrawl.coordinator.run import Run
+from pycrawl.frontier.back import BackQueue, Entry
+from pycrawl.model import FetchJob, Kind, RobotsFile
+from pycrawl.urls.parts import address_literal
+
+_LOOK_UP_SECONDS = 60.0  # between two look-ups of a host's name
+
+
+class JobMaker:
+    def __init__(self, run: Run) -> None:
+        self._session = run.session
+        self._connections = run.config.politeness.connections_per_host
+
+    def job(self, queue: BackQueue, entry: Entry, url: str, now: float, kind: Kind, **more: Any) -> FetchJob:
+        """A job that asks for `url` for the sake of the leased URL `entry`."""
+        return FetchJob(
+            url_id=entry.url_id,
+            url=url,
+            host_id=queue.host.id,
+            kind=kind,
+            address=queue.host.address,
+            look_up=_is_look_up_due(queue, now),
+            ahead=queue.in_flight > self._connections,
+            **more,
+        )
+
+    def rules_to_send(self, queue: BackQueue, site: str, now: float) -> RobotsFile | None:
+        """The robots.txt that the queue's fetcher lacks; it counts as sent. None if the fetcher has it."""
+        if queue.rules.are_current(site, now):
+            return None
+        file = self._session.robots_of(site)
+        if file is not None:
+            queue.rules.note_sent(site, file)
+        return file
+
+
+def _is_look_up_due(queue: BackQueue, now: float) -> bool:
+    """Fetchers keep addresses as long as DNS says; this only makes them ask again."""
+    if now - queue.looked_up_at < _LOOK_UP_SECONDS or address_literal(queue.host.key):
+        return False
+    queue.looked_up_at = now
+    return True

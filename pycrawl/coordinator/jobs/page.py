@@ -1,0 +1,66 @@
+"""Pages: what the crawl is for."""
+
+from __future__ import annotations
+
+from pycrawl.coordinator.jobs.common import JobMaker
+from pycrawl.coordinator.jobs.settling import Settler
+from pycrawl.coordinator.leases import Lease
+from pycrawl.coordinator.run import Run
+from pycrawl.frontier.back import BackQueue, Entry
+from pycrawl.model import NO_LINKS, NO_VALIDATORS, FetchJob, FetchResult, Kind, Outcome, Validators
+from pycrawl.state.documents import visit_of
+
+
+class PageJobs:
+    kind = Kind.PAGE
+
+    def __init__(self, run: Run, maker: JobMaker, settler: Settler) -> None:
+        self._run = run
+        self._session = run.session
+        self._maker = maker
+        self._settler = settler
+
+    def make(self, queue: BackQueue, entry: Entry, site: str, now: float) -> FetchJob:
+        rules = self._maker.rules_to_send(queue, site, now) if self._run.config.politeness.obey_robots else None
+        return self._maker.job(
+            queue,
+            entry,
+            entry.url,
+            now,
+            kind=Kind.PAGE,
+            depth=entry.depth,
+            hops=entry.hops,
+            cookies=entry.cookies,
+            close_look=self._run.judges_traps and self._session.patterns.looks_at(queue.host, entry.url),
+            validators=self._validators(entry.url_id) if entry.revisit else NO_VALIDATORS,
+            robots=rules,
+        )
+
+    def _validators(self, url_id: int) -> Validators:
+        visit = visit_of(self._session.database, url_id)
+        return Validators(visit.etag, visit.last_modified, visit.digest) if visit else NO_VALIDATORS
+
+    def settle(self, lease: Lease, result: FetchResult) -> None:
+        if 200 <= result.status < 300:
+            lease.queue.host.pages += 1
+        if result.outcome is Outcome.COOKIE_WANTED:
+            lease.entry.cookies = result.cookies
+            self._run.frontier.put_back(lease.queue, lease.entry)
+        else:
+            self._settler.settle(lease, self._judged(lease, result) if self._run.judges_traps else result)
+
+    def _judged(self, lease: Lease, result: FetchResult) -> FetchResult:
+        """Does the page bring anything new? One that says what the host says of missing pages is not kept."""
+        patterns = self._session.patterns
+        entry, host, traits = lease.entry, lease.queue.host, result.traits
+        if entry.revisit:
+            return result
+        if result.outcome is Outcome.REDIRECT:
+            known = self._session.is_known(result.location_hash)
+            patterns.take_in_redirect(host, entry.url, result.location, known)
+        elif traits is not None:
+            if patterns.is_soft_404(host, entry.url, traits):
+                result = result._replace(outcome=Outcome.SOFT_404, body=None, links=NO_LINKS)
+                self._session.group.counts["soft_404"] += 1
+            lease.queue.search = patterns.take_in_page(host, entry.url, entry.depth, traits, result.links)
+        return result

@@ -1,0 +1,32 @@
+"""Probes: a URL that cannot exist shows how its host answers what it does not have."""
+
+from __future__ import annotations
+
+from pycrawl.coordinator.jobs.common import JobMaker
+from pycrawl.coordinator.leases import Lease
+from pycrawl.coordinator.run import Run
+from pycrawl.frontier.back import BackQueue, Entry
+from pycrawl.model import FetchJob, FetchResult, Kind
+
+
+class ProbeJobs:
+    kind = Kind.PROBE
+
+    def __init__(self, run: Run, maker: JobMaker) -> None:
+        self._run = run
+        self._maker = maker
+
+    def make(self, queue: BackQueue, entry: Entry, site: str, now: float) -> FetchJob | None:
+        if not self._run.judges_traps:
+            return None
+        url = self._run.session.patterns.probe(queue.host, entry.url)
+        if not url:
+            return None
+        rules = self._maker.rules_to_send(queue, site, now)
+        return self._maker.job(queue, entry, url, now, kind=Kind.PROBE, robots=rules)
+
+    def settle(self, lease: Lease, result: FetchResult) -> None:
+        """Whatever came of it, the host is not probed there again."""
+        pairs = result.traits.pairs if result.traits is not None else b""
+        self._run.session.patterns.take_in_probe(lease.queue.host, lease.url, pairs)
+        self._run.frontier.put_back(lease.queue, lease.entry)

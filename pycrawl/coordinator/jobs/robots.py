@@ -1,0 +1,61 @@
+"""robots.txt: asked for before the first page of an origin, and again when it has expired."""
+
+from __future__ import annotations
+
+from pycrawl.coordinator.jobs.common import JobMaker
+from pycrawl.coordinator.jobs.settling import Settler
+from pycrawl.coordinator.leases import Lease
+from pycrawl.coordinator.run import Run
+from pycrawl.frontier.back import BackQueue, Entry
+from pycrawl.model import FetchJob, FetchResult, Kind, Outcome, RobotsFile
+from pycrawl.policy.politeness import may_ignore_robots
+from pycrawl.urls.parts import robots_url
+
+_NOT_FOUND = 404
+
+
+class RobotsJobs:
+    kind = Kind.ROBOTS
+
+    def __init__(self, run: Run, maker: JobMaker, settler: Settler) -> None:
+        self._run = run
+        self._maker = maker
+        self._settler = settler
+        self._is_obeyed = run.config.politeness.obey_robots
+
+    def make(self, queue: BackQueue, entry: Entry, site: str, now: float) -> FetchJob | None:
+        if not self._is_obeyed or self._is_current(queue, site, now):
+            return None
+        url, hops = queue.rules.redirect_of(site) or (robots_url(entry.url), 0)
+        return self._maker.job(queue, entry, url, now, kind=Kind.ROBOTS, hops=hops, site=site)
+
+    def _is_current(self, queue: BackQueue, site: str, now: float) -> bool:
+        """True if the rules are with the queue's fetcher, or in the state, and have not expired."""
+        if queue.rules.are_current(site, now):
+            return True
+        file = self._run.session.robots_of(site)
+        return file is not None and file.expires_at > now
+
+    def settle(self, lease: Lease, result: FetchResult) -> None:
+        host = lease.queue.host
+        lease.queue.rules.forget_redirect(lease.site)
+        if result.outcome is Outcome.REDIRECT:
+            lease.queue.rules.note_redirect(lease.site, result.location, result.hops)
+            self._run.frontier.put_back(lease.queue, lease.entry)
+        elif result.robots is not None:
+            host.robots_failing_since = 0.0
+            self._keep(lease, result.robots, result.crawl_delay)
+        else:
+            now = self._run.now()
+            host.robots_failing_since = host.robots_failing_since or now
+            if may_ignore_robots(host.robots_failing_since, now):
+                # As if it were not there, until it is asked for again.
+                expires_at = now + self._run.config.politeness.robots_ttl
+                self._keep(lease, RobotsFile(_NOT_FOUND, b"", result.fetched_at, expires_at), 0.0)
+            else:
+                self._settler.settle(lease, result)
+
+    def _keep(self, lease: Lease, file: RobotsFile, crawl_delay: float) -> None:
+        self._run.session.group.robots[lease.site] = file
+        lease.queue.host.crawl_delay = crawl_delay
+        self._run.frontier.put_back(lease.queue, lease.entry)

@@ -1,0 +1,76 @@
+"""Is a URL done, tried again, or put back? What is done goes into the session's open group."""
+
+from __future__ import annotations
+
+import logging
+
+from pycrawl.coordinator.leases import Lease
+from pycrawl.coordinator.run import Run
+from pycrawl.model import CONDUCT, FetchResult, Outcome
+from pycrawl.state.documents import Visit, visit_of
+
+log = logging.getLogger(__name__)
+
+
+class Settler:
+    """Shared by the handlers: a URL whose robots.txt cannot be had is settled as one that was asked for in vain."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._session = run.session
+        self._frontier = run.frontier
+
+    def settle(self, lease: Lease, result: FetchResult) -> None:
+        """Do with the leased URL what the conduct of the outcome says."""
+        conduct = CONDUCT[result.outcome]
+        entry = lease.entry
+        if conduct.goes_back:
+            lease.queue.looked_up_at = 0.0  # its host may have moved
+            self._frontier.put_back(lease.queue, entry)
+            return
+        entry.tries += 1
+        if conduct.retry and entry.tries < self._run.config.limits.max_tries:
+            self._frontier.retry(lease.queue, entry)
+            return
+        if conduct.is_error:
+            self._fail(lease, result)
+        self.finish(lease, result)
+
+    def _fail(self, lease: Lease, result: FetchResult) -> None:
+        self._run.counts.failed_urls += 1
+        most = self._run.config.limits.max_errors
+        if most and self._run.counts.failed_urls > most:
+            self._run.stopping = "max-errors"
+        log.info("%s: %s %s %s", lease.entry.url, result.outcome, result.status or "", result.detail)
+
+    def finish(self, lease: Lease, result: FetchResult) -> None:
+        """The URL is done: its visit, document and links go into the open group."""
+        session = self._session
+        entry = lease.entry
+        document_id = 0
+        follows = True
+        digest = result.body.digest if result.body else b""
+        if result.body is not None:
+            document = session.store(entry.url_id, entry.url, result.fetched_at, result.body)
+            document_id = document.id
+            if document.duplicate_of:
+                self._run.counts.duplicates += 1
+                # Those of the original were followed; but on another host, relative links are other pages.
+                follows = session.host_of_original(document) != lease.queue.host.id
+            else:
+                self._run.counts.stored += 1
+        elif result.outcome is Outcome.NOT_MODIFIED:
+            last = visit_of(session.database, entry.url_id)
+            digest, document_id = (last.digest, last.document_id) if last else (b"", 0)
+        if result.outcome is Outcome.REDIRECT:
+            session.discovered.add_redirect(
+                entry.url_id, entry.depth, entry.hops + 1, result.location, result.location_hash
+            )
+        if follows:
+            session.discovered.add_links(entry.url_id, entry.depth + 1, result.links)
+        visit = Visit(
+            entry.url_id, result.outcome.value, result.status, result.fetched_at, entry.tries, result.detail,
+            result.etag, result.last_modified, digest, document_id,
+        )  # fmt: skip
+        session.group.visits.append(visit)
+        session.group.finished.append((lease.queue, entry))
