@@ -27,6 +27,8 @@ SLOW_SECONDS = 15.0  # a fetch may stay below limits.min_bytes_per_second for so
 DRAINED_BYTES = 65_536  # an unwanted body up to this is read and dropped: cheaper for both sides than a new connection
 ACCEPT = "text/html,application/xhtml+xml;q=0.9,*/*;q=0.5"
 ENCODINGS = "gzip, deflate, br"
+REDIRECTS = frozenset((301, 302, 303, 307, 308))  # statuses whose Location is followed
+TOO_BUSY = frozenset((429, 503))  # statuses that ask for fewer requests
 _BLANKS = (b" ", b"\t")
 _LINE_ENDS = (b"\r\n", b"\n")
 _CONTROLS = re.compile(r"[\0-\x1f\x7f]")

@@ -1,4 +1,4 @@
-"""From a server's answer to a fetcher's result: status, redirect, record, digest, links, fingerprints."""
+"""The answer to a page job into its result: status, redirect, record, digest, links, fingerprints."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import xxhash
 
 from pycrawl.config import Config
 from pycrawl.fetch.cookies import cookies_to_ask_again
-from pycrawl.fetch.transport import Response, header
+from pycrawl.fetch.transport import REDIRECTS, Response
+from pycrawl.fetcher.result import LONGEST_DETAIL, refused, result, text_header
 from pycrawl.fingerprint.page_prints import packed
-from pycrawl.model import NO_LINKS, FetchJob, FetchResult, Kind, Outcome, PackedLinks, StoredBody, Traits
+from pycrawl.model import NO_LINKS, FetchJob, FetchResult, Outcome, PackedLinks, StoredBody, Traits
 from pycrawl.native.body_scan import NUL, scan_body
 from pycrawl.parse.charset import ASCII, Charset, is_binary
 from pycrawl.parse.html import ParsedPage, parse_html
 from pycrawl.parse.links import LinkPacker
 from pycrawl.parse.media_type import is_html, plain_text_of
-from pycrawl.policy.politeness import retry_after_seconds
 from pycrawl.policy.robots import directives
 from pycrawl.record import trec_web
 from pycrawl.traps.page_traits import LinkMemory, band_keys, sample, section, shape
@@ -26,11 +26,8 @@ from pycrawl.urls.normal_form import UrlRules, normalise
 from pycrawl.urls.parts import url_hash
 from pycrawl.urls.scope import Scope
 
-_REDIRECTS = {301, 302, 303, 307, 308}
-TOO_BUSY = {429, 503}
 _NOT_MODIFIED = 304
 _LONGEST_VALIDATOR = 1_000  # characters: what comes back with every visit must stay small
-_LONGEST_DETAIL = 300
 _SAMPLED = 16
 _NOINDEX = ("noindex", "none")
 _NOFOLLOW = ("nofollow", "none")
@@ -42,8 +39,8 @@ class PageReader:
     The processor's clock is slow to ask, so one page in `_SAMPLED` is measured, and counts for all of them.
     """
 
-    def __init__(self, config: Config, url_filter: Scope, seed: int) -> None:
-        self._filter = url_filter
+    def __init__(self, config: Config, scope: Scope, seed: int) -> None:
+        self._filter = scope
         self._rules = UrlRules.of(config)
         self._seed = seed
         self._max_redirects = config.limits.max_redirects
@@ -53,7 +50,7 @@ class PageReader:
         self._obey_header = config.politeness.x_robots_tag
         self._obey_meta = config.politeness.meta_robots
         self._packer = LinkPacker(
-            self._rules, url_filter, seed, config.limits.max_links_per_page, config.politeness.rel_nofollow
+            self._rules, scope, seed, config.limits.max_links_per_page, config.politeness.rel_nofollow
         )
         self._link_memory = LinkMemory(seed)
         self._wants_prints = config.content.near_duplicates
@@ -66,7 +63,7 @@ class PageReader:
             return result(job, response, response.outcome)
         status = response.status
         if 200 <= status < 300:
-            return self._probe(job, response) if job.kind is Kind.PROBE else self._page(job, response)
+            return self._page(job, response)
         if status == _NOT_MODIFIED and (job.validators.etag or job.validators.last_modified):
             return result(
                 job,
@@ -75,16 +72,9 @@ class PageReader:
                 etag=job.validators.etag,
                 last_modified=job.validators.last_modified,
             )
-        if status in _REDIRECTS:
+        if status in REDIRECTS:
             return self._redirect(job, response)
-        if status in TOO_BUSY:
-            wait = retry_after_seconds(text_header(response, b"retry-after"), response.fetched_at)
-            return result(job, response, Outcome.TOO_BUSY, retry_after=wait)
-        if 400 <= status < 500:
-            return result(job, response, Outcome.CLIENT_ERROR)
-        if 500 <= status < 600:
-            return result(job, response, Outcome.SERVER_ERROR)
-        return result(job, response, Outcome.ODD_STATUS)
+        return refused(job, response)
 
     def _redirect(self, job: FetchJob, response: Response) -> FetchResult:
         location = text_header(response, b"location")
@@ -145,14 +135,6 @@ class PageReader:
         return result(
             job, response, Outcome.FETCHED, body=body, links=links, filtered=filtered, traits=traits, **validators
         )
-
-    def _probe(self, job: FetchJob, response: Response) -> FetchResult:
-        """What the host answers in place of a page that does not exist: only its text counts."""
-        content_type = text_header(response, b"content-type")
-        if response.aborted_by_type or not is_html(content_type, response.body):
-            return result(job, response, Outcome.FETCHED)
-        page = parse_html(response.body, content_type, self._agent, with_text=True)
-        return result(job, response, Outcome.FETCHED, traits=Traits("", "", sample(page.text, job.url)))
 
     def _header_wishes(self, response: Response) -> frozenset[str]:
         """What the server asks of robots that keep and follow."""
@@ -220,7 +202,7 @@ class PageReader:
             record=trec_web.pack(record) if self._compress else record,
             body_length=len(response.body),
             digest=digest,
-            content_type=content_type[:_LONGEST_DETAIL],
+            content_type=content_type[:LONGEST_DETAIL],
             charset=charset.used,
             declared_charset=charset.declared,
             escapes=escapes,
@@ -232,30 +214,3 @@ class PageReader:
 
 def _stopped_clock() -> float:
     return 0.0
-
-
-def text_header(response: Response, name: bytes) -> str:
-    """A header's value as text; empty when there is none. Bytes that are not UTF-8 count as Latin-1."""
-    value = header(response, name) or b""
-    try:
-        return value.decode()
-    except UnicodeDecodeError:
-        return value.decode("latin-1")
-
-
-def result(job: FetchJob, response: Response, outcome: Outcome, detail: str = "", **more: object) -> FetchResult:
-    """The result of a job with what every answer has."""
-    return FetchResult(
-        url_id=job.url_id,
-        host_id=job.host_id,
-        kind=job.kind,
-        outcome=outcome,
-        started=response.started,
-        ended=response.ended,
-        fetched_at=response.fetched_at,
-        status=response.status,
-        detail=(detail or response.detail)[:_LONGEST_DETAIL],
-        address=response.address,
-        wire_bytes=response.wire_bytes,
-        **more,  # type: ignore[arg-type]  # the callers above are the only ones
-    )

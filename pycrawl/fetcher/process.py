@@ -12,25 +12,29 @@ import time
 from collections import OrderedDict, deque
 from ctypes import c_uint64
 from multiprocessing.connection import Connection
+from typing import Protocol
 
 from pycrawl.config import Config
 from pycrawl.fetch import new_transport
 from pycrawl.fetch.loop import Loop
-from pycrawl.fetch.transport import Request, Response
-from pycrawl.fetcher.page_result import TOO_BUSY, PageReader, result, text_header
-from pycrawl.model import FetchJob, FetchResult, Jobs, Kind, Outcome, Results, RobotsFile
-from pycrawl.policy.robots import MAX_ROBOTS_BYTES, RobotsRules, expiry
+from pycrawl.fetch.transport import TOO_BUSY, Request, Response
+from pycrawl.fetcher.page_result import PageReader
+from pycrawl.fetcher.probe_result import ProbeReader
+from pycrawl.fetcher.result import result, unfetched
+from pycrawl.fetcher.robots_result import RobotsReader, RulesCache
+from pycrawl.model import FetchJob, FetchResult, Jobs, Kind, Outcome, Results
 from pycrawl.processes.allocation import collect_rarely, keep_freed_memory
 from pycrawl.processes.pipe_queue import Receiver, Sender
-from pycrawl.urls.normal_form import UrlRules, normalise
-from pycrawl.urls.parts import origin
 from pycrawl.urls.scope import Scope
 
 _SIGN_OF_LIFE_SECONDS = 1.0
-_RULES_KEPT = 20_000  # hosts
 _TROUBLES_KEPT = 4_096  # hosts
-_ROBOTS_REDIRECTS = 5  # RFC 9309, 2.3.1.2
-_REDIRECTS = {301, 302, 303, 307, 308}
+
+
+class AnswerReader(Protocol):
+    """Turns what a server answered to a job of one kind into the job's result."""
+
+    def read(self, job: FetchJob, response: Response) -> FetchResult: ...
 
 
 class CoordinatorGone(Exception):
@@ -43,12 +47,16 @@ class Worker:
         self._results = results
         self._working_on = working_on
         self._config = config
-        self._url_rules = UrlRules.of(config)
-        url_filter = Scope(config)
-        self._reader = PageReader(config, url_filter, seed)
+        scope = Scope(config)
+        self._rules = RulesCache(config.crawl.name)
+        self._page_reader = PageReader(config, scope, seed)
+        self._readers: dict[Kind, AnswerReader] = {
+            Kind.PAGE: self._page_reader,
+            Kind.PROBE: ProbeReader(config),
+            Kind.ROBOTS: RobotsReader(config, self._rules),
+        }
         self._loop = Loop()
-        self._transport = new_transport(config, self._loop, url_filter.wants_type, self._on_response)
-        self._rules: OrderedDict[str, RobotsRules] = OrderedDict()  # by origin
+        self._transport = new_transport(config, self._loop, scope.wants_type, self._on_response)
         self._open: dict[int, FetchJob] = {}  # jobs at the transport, by URL id
         self._connections = config.politeness.connections_per_host
         self._at_host: dict[int, int] = {}  # how many of these by host id
@@ -84,13 +92,13 @@ class Worker:
 
     def _start(self, job: FetchJob) -> None:
         if job.kind is not Kind.ROBOTS and self._config.politeness.obey_robots:
-            refusal = self._refusal(job)
+            refusal = self._rules.refusal(job)
             if refusal is not None:
-                self._done.append(_unfetched(job, refusal))
+                self._done.append(unfetched(job, refusal))
                 return
         if job.host_id in self._in_trouble:
             if job.ahead:  # sent before the coordinator knew
-                self._done.append(_unfetched(job, Outcome.HELD_BACK))
+                self._done.append(unfetched(job, Outcome.HELD_BACK))
                 return
             del self._in_trouble[job.host_id]
         at_host = self._at_host.get(job.host_id, 0)
@@ -134,26 +142,6 @@ class Worker:
             self._open[job.url_id] = job
             self._submit(job)
 
-    def _refusal(self, job: FetchJob) -> Outcome | None:
-        """Why robots.txt keeps us from fetching this page, if it does."""
-        site = origin(job.url)
-        if job.robots is not None:
-            self._keep_rules(site, job.robots)
-        rules = self._rules.get(site)
-        if rules is None:
-            return Outcome.ROBOTS_UNKNOWN
-        self._rules.move_to_end(site)
-        if rules.unreachable:
-            return Outcome.ROBOTS_UNREACHABLE
-        return None if rules.allowed(job.url) else Outcome.ROBOTS_DENIED
-
-    def _keep_rules(self, site: str, file: RobotsFile) -> RobotsRules:
-        rules = RobotsRules.parse(file, self._config.crawl.name)
-        self._rules[site] = rules
-        if len(self._rules) > _RULES_KEPT:
-            self._rules.popitem(last=False)
-        return rules
-
     def _on_response(self, response: Response) -> None:
         job = self._open.pop(response.key)
         if job.url_id in self._looked_up:
@@ -174,7 +162,7 @@ class Worker:
             self._go(following)
             return
         if behind is not None:
-            self._done += [_unfetched(one, Outcome.HELD_BACK) for one in behind]
+            self._done += [unfetched(one, Outcome.HELD_BACK) for one in behind]
             del self._behind[host_id]
         if not went_well:
             self._in_trouble[host_id] = None
@@ -193,39 +181,16 @@ class Worker:
     def _read(self, job: FetchJob, response: Response) -> None:
         self._working_on.value = job.url_id
         try:
-            if job.kind is Kind.ROBOTS:
-                self._on_robots(job, response)
-            else:
-                self._done.append(self._reader.read(job, response))
+            self._done.append(self._readers[job.kind].read(job, response))
         except Exception as error:  # noqa: BLE001  # one page must not end the process; the outcome names the fault
             self._done.append(result(job, response, Outcome.INTERNAL_ERROR, detail=f"{type(error).__name__}: {error}"))
         self._working_on.value = 0
-
-    def _on_robots(self, job: FetchJob, response: Response) -> None:
-        if response.outcome is not None:
-            self._done.append(result(job, response, response.outcome))
-            return
-        if response.status in _REDIRECTS and job.hops < _ROBOTS_REDIRECTS:
-            target = normalise(text_header(response, b"location"), self._url_rules, response.url)
-            if target is not None:  # another hit, on this host or another one: the coordinator says when
-                self._done.append(result(job, response, Outcome.REDIRECT, location=target, hops=job.hops + 1))
-                return
-        lifetime = expiry(
-            text_header(response, b"cache-control"), response.fetched_at, self._config.politeness.robots_ttl
-        )
-        file = RobotsFile(response.status, response.body[:MAX_ROBOTS_BYTES], response.fetched_at, lifetime)
-        rules = self._keep_rules(job.site, file)
-        if rules.unreachable:
-            self._done.append(result(job, response, Outcome.ROBOTS_UNREACHABLE))
-        else:
-            delay = rules.crawl_delay or 0.0
-            self._done.append(result(job, response, Outcome.FETCHED, robots=file, crawl_delay=delay))
 
     def _send(self) -> None:
         now = time.monotonic()
         if now - self._reckoned_at >= _SIGN_OF_LIFE_SECONDS:
             self._reckoned_at = now
-            self._cpu_seconds = {**self._reader.stage_seconds, "total": time.process_time()}
+            self._cpu_seconds = {**self._page_reader.stage_seconds, "total": time.process_time()}
         try:
             self._results.send(Results(tuple(self._done), self._cpu_seconds))
         except BrokenPipeError:
@@ -242,11 +207,6 @@ class Worker:
             raise CoordinatorGone from None
         if not self._results.is_waiting:
             self._loop.remove_writer(self._results.fileno())
-
-
-def _unfetched(job: FetchJob, outcome: Outcome) -> FetchResult:
-    now = time.monotonic()
-    return FetchResult(job.url_id, job.host_id, job.kind, outcome, now, now, time.time())
 
 
 def main(jobs: Connection, results: Connection, working_on: c_uint64, config: Config, seed: int) -> None:

@@ -46,11 +46,11 @@ class _Place(NamedTuple):
 class LinkPacker:
     """Packs page after page of one fetcher; a URL whose text it sent before travels as a hash."""
 
-    def __init__(self, rules: UrlRules, url_filter: Scope, seed: int, max_links: int, obey_rel: bool = True) -> None:
+    def __init__(self, rules: UrlRules, scope: Scope, seed: int, max_links: int, obey_rel: bool = True) -> None:
         """`obey_rel`: anchors with rel=nofollow are not followed."""
         self._obey_rel = obey_rel
         self._rules = rules
-        self._filter = url_filter
+        self._filter = scope
         self._seed = seed
         self._max_links = max_links
         # Hashes of URLs whose text was sent: one slot for each residue, the newest stays. Forgets, never invents:

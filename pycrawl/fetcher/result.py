@@ -1,0 +1,57 @@
+"""What the result of every job has: who asked, what the server said, when."""
+
+from __future__ import annotations
+
+import time
+
+from pycrawl.fetch.transport import TOO_BUSY, Response, header
+from pycrawl.model import FetchJob, FetchResult, Outcome
+from pycrawl.policy.politeness import retry_after_seconds
+
+LONGEST_DETAIL = 300  # characters
+
+
+def text_header(response: Response, name: bytes) -> str:
+    """A header's value as text; empty when there is none. Bytes that are not UTF-8 count as Latin-1."""
+    value = header(response, name) or b""
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return value.decode("latin-1")
+
+
+def result(job: FetchJob, response: Response, outcome: Outcome, detail: str = "", **more: object) -> FetchResult:
+    """The result of a job with what every answer has."""
+    return FetchResult(
+        url_id=job.url_id,
+        host_id=job.host_id,
+        kind=job.kind,
+        outcome=outcome,
+        started=response.started,
+        ended=response.ended,
+        fetched_at=response.fetched_at,
+        status=response.status,
+        detail=(detail or response.detail)[:LONGEST_DETAIL],
+        address=response.address,
+        wire_bytes=response.wire_bytes,
+        **more,  # type: ignore[arg-type]  # the callers above are the only ones
+    )
+
+
+def refused(job: FetchJob, response: Response) -> FetchResult:
+    """The result of an answer that is neither the thing asked for (2xx, 304) nor the way to it (3xx)."""
+    status = response.status
+    if status in TOO_BUSY:
+        wait = retry_after_seconds(text_header(response, b"retry-after"), response.fetched_at)
+        return result(job, response, Outcome.TOO_BUSY, retry_after=wait)
+    if 400 <= status < 500:
+        return result(job, response, Outcome.CLIENT_ERROR)
+    return result(job, response, Outcome.SERVER_ERROR if 500 <= status < 600 else Outcome.ODD_STATUS)
+
+
+def unfetched(job: FetchJob, outcome: Outcome, detail: str = "") -> FetchResult:
+    """The result of a job for which nothing was sent."""
+    now = time.monotonic()
+    return FetchResult(
+        job.url_id, job.host_id, job.kind, outcome, now, now, time.time(), detail=detail[:LONGEST_DETAIL]
+    )

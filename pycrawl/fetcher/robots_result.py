@@ -1,0 +1,64 @@
+"""robots.txt: the answer to a robots job into its result, and the rules that this fetcher has."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+
+from pycrawl.config import Config
+from pycrawl.fetch.transport import REDIRECTS, Response
+from pycrawl.fetcher.result import result, text_header
+from pycrawl.model import FetchJob, FetchResult, Outcome, RobotsFile
+from pycrawl.policy.robots import MAX_ROBOTS_BYTES, RobotsRules, expiry
+from pycrawl.urls.normal_form import UrlRules, normalise
+from pycrawl.urls.parts import origin
+
+_RULES_KEPT = 20_000  # origins
+_ROBOTS_REDIRECTS = 5  # RFC 9309, 2.3.1.2
+
+
+class RulesCache:
+    """The rules of the origins that this fetcher serves. Those it has forgotten are sent again by the coordinator."""
+
+    def __init__(self, agent: str) -> None:
+        self._agent = agent
+        self._rules: OrderedDict[str, RobotsRules] = OrderedDict()  # by origin
+
+    def keep(self, site: str, file: RobotsFile) -> RobotsRules:
+        rules = self._rules[site] = RobotsRules.parse(file, self._agent)
+        if len(self._rules) > _RULES_KEPT:
+            self._rules.popitem(last=False)
+        return rules
+
+    def refusal(self, job: FetchJob) -> Outcome | None:
+        """Why robots.txt keeps us from doing this job, if it does. Rules that came with the job are kept."""
+        site = origin(job.url)
+        if job.robots is not None:
+            self.keep(site, job.robots)
+        rules = self._rules.get(site)
+        if rules is None:
+            return Outcome.ROBOTS_UNKNOWN
+        self._rules.move_to_end(site)
+        if rules.unreachable:
+            return Outcome.ROBOTS_UNREACHABLE
+        return None if rules.allowed(job.url) else Outcome.ROBOTS_DENIED
+
+
+class RobotsReader:
+    def __init__(self, config: Config, rules: RulesCache) -> None:
+        self._url_rules = UrlRules.of(config)
+        self._ttl = config.politeness.robots_ttl
+        self._rules = rules
+
+    def read(self, job: FetchJob, response: Response) -> FetchResult:
+        if response.outcome is not None:
+            return result(job, response, response.outcome)
+        if response.status in REDIRECTS and job.hops < _ROBOTS_REDIRECTS:
+            target = normalise(text_header(response, b"location"), self._url_rules, response.url)
+            if target is not None:  # another hit, on this host or another one: the coordinator says when
+                return result(job, response, Outcome.REDIRECT, location=target, hops=job.hops + 1)
+        expires_at = expiry(text_header(response, b"cache-control"), response.fetched_at, self._ttl)
+        file = RobotsFile(response.status, response.body[:MAX_ROBOTS_BYTES], response.fetched_at, expires_at)
+        rules = self._rules.keep(job.site, file)
+        if rules.unreachable:
+            return result(job, response, Outcome.ROBOTS_UNREACHABLE)
+        return result(job, response, Outcome.FETCHED, robots=file, crawl_delay=rules.crawl_delay or 0.0)
