@@ -59,6 +59,7 @@ setup(
             "pytest-timeout >=2.3",
             "pytest-xdist >=3.6",
             "ruff >=0.6",
+            "setuptools >=70.1",
         ],
     },
     classifiers=[

@@ -82,6 +82,7 @@ class Outcome(StrEnum):
     BAD_RESPONSE = "bad-response"  # not HTTP
     BAD_ENCODING = "bad-encoding"  # the Content-Encoding cannot be undone
     HEADERS_TOO_LARGE = "headers-too-large"
+    PLUGIN_FAILED = "plugin-failed"  # a parser of another package raised, took too long, or returned rubbish
     INTERNAL_ERROR = "internal-error"  # a fault of ours while handling this page; the detail says which
     FETCHER_KILLED = "fetcher-killed"  # the page took a fetcher down with it, twice
 
@@ -139,6 +140,7 @@ CONDUCT: dict[Outcome, Conduct] = {
     Outcome.BAD_RESPONSE: _FINAL,
     Outcome.BAD_ENCODING: _FINAL,
     Outcome.HEADERS_TOO_LARGE: _FINAL,
+    Outcome.PLUGIN_FAILED: _FINAL,
     Outcome.INTERNAL_ERROR: _FINAL,
     Outcome.FETCHER_KILLED: _FINAL,
 }
@@ -209,6 +211,7 @@ class StoredBody(NamedTuple):
     escapes: bytes = b""  # how to restore the bytes that TREC Web cannot hold; empty if the body stands unchanged
     truncated: bool = False
     prints: bytes = b""  # fingerprints of its text, packed; empty if there are no words
+    is_unread: bool = False  # nobody reads its media type: neither text nor links are known
     passages: bytes = b""  # those of its windows of words that an index of passages keeps: little-endian uint64
 
 
@@ -261,6 +264,7 @@ class Results(NamedTuple):
 
     results: tuple[FetchResult, ...]
     cpu_seconds: Mapping[str, float] = _NOTHING_MEASURED
+    most_slots: int = 0  # fetches that its transport can have open at once; 0: not said
 
 
 class Jobs(NamedTuple):

@@ -99,10 +99,9 @@ def _run(path: Path, config: Config, fetchers: int, limits: RunLimits, recrawl: 
     from pycrawl.processes.signals import Interrupts
     from pycrawl.state import meta
     from pycrawl.state.database import Database
-    from pycrawl.urls.scope import Scope
 
     directory = crawl_directory(path)
-    Scope(config)  # what is wrong with the lists of the scope is said here, not in a fetcher's log
+    _check_settings(config)
     directory.log.mkdir(exist_ok=True)
     logging.basicConfig(
         filename=directory.log / "crawl.log", level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s"
@@ -129,6 +128,17 @@ def _run(path: Path, config: Config, fetchers: int, limits: RunLimits, recrawl: 
         finally:
             pool.close()
     return ended
+
+
+def _check_settings(config: Config) -> None:
+    """What is wrong with the scope or names no plugin is said here, not in a fetcher's log."""
+    from pycrawl.config.sections import BUILT_IN_TRANSPORTS
+    from pycrawl.plugins import registry
+    from pycrawl.urls.scope import Scope
+
+    Scope(config)
+    if config.crawl.transport not in BUILT_IN_TRANSPORTS:
+        registry.find(registry.TRANSPORTS, config.crawl.transport, "crawl.transport")
 
 
 def _say_what_was_recovered(session: Session) -> None:

@@ -174,6 +174,9 @@ def summary(ended: Ended, docs: Path) -> list[str]:
     ]
     if counts.errors:
         lines.append(f"Failed fetches: {_errors(counts.errors)}.")
+    if counts.unread:
+        types = ", ".join(f"{name} ({count:,})" for name, count in sorted(counts.unread.items()))
+        lines.append(f"Stored unread, as no parser for these types is installed: {types}.")
     if ended.fetchers_replaced:
         lines.append(f"{plural(ended.fetchers_replaced, 'fetcher')} died and was replaced; log/ says why.")
     if ended.queued:

@@ -15,7 +15,7 @@ from pycrawl.cli.common import crawl_directory, directory_option, json_option, o
 from pycrawl.errors import PycrawlError, UsageError
 
 if TYPE_CHECKING:
-    from pycrawl.collection.duplicates import Answer, Cluster, Discovery, Listed, OnProgress, Searcher
+    from pycrawl.collection.duplicates import Cluster, Discovery, Listed, OnProgress, Searcher, SearchResult, TextReader
     from pycrawl.config import Config
     from pycrawl.crawl.directory import CrawlDirectory
     from pycrawl.state.database import Database
@@ -103,13 +103,15 @@ def _search(
     bounds: tuple[float, float],
     as_json: bool,
 ) -> None:
-    from pycrawl.collection.duplicates import Searcher
+    from pycrawl.collection.duplicates import Searcher, TextReader
+    from pycrawl.parse.parsers import Parsers
     from pycrawl.store.reader import RecordReader
 
     threshold, share = bounds
     with RecordReader(directory.docs) as reader:
-        searcher = Searcher(database, reader, config.content.main_content, threshold, share)
-        name, text, document_id = _asked(named, config, database, searcher)
+        texts = TextReader(Parsers(config.plugins), config.content.main_content)
+        searcher = Searcher(database, reader, texts, threshold, share)
+        name, text, document_id = _asked(named, config, database, searcher, texts)
         answer = searcher.find(text, document_id)
     if as_json:
         facts = {"document": name, "threshold": threshold, "share": share, **_answer(answer)}
@@ -118,7 +120,7 @@ def _search(
         _show_answer(name, answer)
 
 
-def _show_answer(name: str, answer: Answer) -> None:
+def _show_answer(name: str, answer: SearchResult) -> None:
     parts = [part for part in (_near_lines(answer), _sharing_lines(answer), _reordered_lines(answer)) if part]
     if not parts:
         click.echo(f"{name}: nothing in the collection resembles it")
@@ -126,7 +128,7 @@ def _show_answer(name: str, answer: Answer) -> None:
         click.echo("\n".join(part if number == 0 else ["", *part]))
 
 
-def _near_lines(answer: Answer) -> list[str]:
+def _near_lines(answer: SearchResult) -> list[str]:
     lines = [
         f" {one.true:.3f}     {one.estimate:.3f}  {_place(one)}"
         if one.true is not None
@@ -136,14 +138,14 @@ def _near_lines(answer: Answer) -> list[str]:
     return ["  true  estimate", *lines] if lines else []
 
 
-def _sharing_lines(answer: Answer) -> list[str]:
+def _sharing_lines(answer: SearchResult) -> list[str]:
     lines = [f" {one.shared:>6,}     {one.of_asked:.3f}  {one.of_it:.3f}  {_place(one)}" for one in answer.sharing]
     if answer.unread:
         lines.append(f"  … and {plural(answer.unread, 'more document')} may, whose texts were not read")
     return ["Shares passages:", " shared  of asked  of it", *lines] if lines else []
 
 
-def _reordered_lines(answer: Answer) -> list[str]:
+def _reordered_lines(answer: SearchResult) -> list[str]:
     lines = [f" {one.simhash_distance:>4}  {one.words:.3f}  {_place(one)}" for one in answer.reordered]
     return ["Same words in another order:", " bits  words", *lines] if lines else []
 
@@ -152,16 +154,16 @@ def _place(one: Listed) -> str:
     return f"{one.url}  (same bytes as document {one.copy_of})" if one.copy_of else one.url
 
 
-def _asked(named: str, config: Config, database: Database, searcher: Searcher) -> tuple[str, str, int]:
+def _asked(
+    named: str, config: Config, database: Database, searcher: Searcher, texts: TextReader
+) -> tuple[str, str, int]:
     """What to call it, its text, and its id if it is in the collection."""
-    from pycrawl.collection.duplicates import text_of
-
     is_url = "://" in named
     if named == STANDARD_INPUT or (not is_url and Path(named).is_file()):
         name = "standard input" if named == STANDARD_INPUT else named
         body = sys.stdin.buffer.read() if named == STANDARD_INPUT else Path(named).read_bytes()
         content_type = "text/html" if body.lstrip()[:1] == b"<" else "text/plain"
-        return name, text_of(body, content_type, config.content.main_content), 0
+        return name, texts.text_of(body, content_type), 0
     name, document = _stored(named, config, database)
     return name, searcher.text(document), document.id
 
@@ -181,7 +183,7 @@ def _stored(named: str, config: Config, database: Database) -> tuple[str, Docume
     return url, document
 
 
-def _answer(answer: Answer) -> dict[str, Any]:
+def _answer(answer: SearchResult) -> dict[str, Any]:
     return {
         "found": [
             {

@@ -15,7 +15,7 @@ from pycrawl.errors import PycrawlError, UsageError
 
 if TYPE_CHECKING:
     from pycrawl.config import Config
-    from pycrawl.parse.html import ParsedPage
+    from pycrawl.parse.parsed import Parsed
 
 
 def _time(ctx: click.Context, parameter: click.Parameter, value: str | None) -> float | None:
@@ -96,21 +96,23 @@ def command(path: Path, url: str, with_headers: bool, part: str | None, at: floa
 
 def _part(part: str, url: str, body: bytes, content_type: str, config: Config) -> str:
     """What was asked for of a document, as text."""
-    from pycrawl.parse.html import ParsedPage, parse_html
-    from pycrawl.parse.media_type import is_html, plain_text_of
+    from pycrawl.parse.parsers import Body, Parsers, Wanted
+    from pycrawl.plugins.guard import PluginFailed
 
-    if is_html(content_type, body):
-        method = config.content.main_content
-        page = parse_html(body, content_type, with_text=True, main_content=method, with_anchors=True)
-    else:
-        text, charset = plain_text_of(body, content_type)
-        page = ParsedPage([], [], "", frozenset(), text=text, content_utf8=text.encode(), charset=charset)
+    parsers = Parsers(config.plugins)
+    if parsers.find(content_type, body) is None:
+        raise PycrawlError(f"{url}: nobody reads {content_type or 'a body without a type'}; a plugin could")
+    wanted = Wanted(text=True, main_content=config.content.main_content, anchors=True)
+    try:
+        page = parsers.parse(Body(url, content_type, body), wanted)
+    except PluginFailed as failed:
+        raise PycrawlError(f"{url}: the plugin {failed}") from None
     if part == "text":
         return page.text.strip("\n")
     return page.content if part == "content" else json.dumps(_as_json(url, page, config), indent=2, ensure_ascii=False)
 
 
-def _as_json(url: str, page: ParsedPage, config: Config) -> dict[str, Any]:
+def _as_json(url: str, page: Parsed, config: Config) -> dict[str, Any]:
     from pycrawl.urls.normal_form import UrlRules, normalise
 
     rules = UrlRules.of(config)

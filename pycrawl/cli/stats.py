@@ -12,7 +12,7 @@ from pycrawl.cli.common import crawl_directory, directory_option, duration, json
 
 if TYPE_CHECKING:
     from pycrawl.state.database import Database
-    from pycrawl.state.meta import Run
+    from pycrawl.state.meta import RunRow
 
 _MOST_HOSTS = 50
 _MOST_TRAPS = 20
@@ -80,13 +80,13 @@ def _traps(database: Database) -> list[dict[str, Any]]:
     ]
 
 
-def _rate(run: Run | None) -> float:
+def _rate(run: RunRow | None) -> float:
     if run is None or run.updated_at <= run.started_at:
         return 0.0
     return round(run.pages / (run.updated_at - run.started_at), 3)
 
 
-def _run_as_json(run: Run | None) -> dict[str, Any] | None:
+def _run_as_json(run: RunRow | None) -> dict[str, Any] | None:
     if run is None:
         return None
     return {

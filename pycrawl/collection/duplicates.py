@@ -26,8 +26,8 @@ from pycrawl.fingerprint.shingle import shingles
 from pycrawl.fingerprint.simhash import distances
 from pycrawl.fingerprint.sketch import resemblances, unpack_sketch
 from pycrawl.fingerprint.words import split, tokens
-from pycrawl.parse.html import parse_html
-from pycrawl.parse.media_type import is_html, plain_text_of
+from pycrawl.parse.parsers import Body, Parsers, Wanted
+from pycrawl.plugins.guard import PluginFailed
 from pycrawl.record import trec_web
 from pycrawl.state import documents
 from pycrawl.state.band_index import U32, U64
@@ -93,7 +93,7 @@ _Listed = TypeVar("_Listed", bound=Listed)
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class SearchResult:
     """What a collection has in common with a text."""
 
     near: list[Found] = field(default_factory=list)
@@ -130,18 +130,27 @@ class Discovery:
 # Texts
 
 
-def text_of(body: bytes, content_type: str, main_content: str) -> str:
-    """What a document is compared by: the main content of HTML, and all of a plain text."""
-    if is_html(content_type, body):
-        return parse_html(body, content_type, main_content=main_content).content
-    return plain_text_of(body, content_type)[0]
+@dataclass(frozen=True, slots=True)
+class TextReader:
+    """Reads what documents are compared by: their main content, or all of the text where none is told apart."""
+
+    parsers: Parsers
+    main_content: str  # the method, as in content.main_content
+
+    def text_of(self, body: bytes, content_type: str) -> str:
+        """Empty if nobody reads the type, or its plugin fails."""
+        try:
+            parsed = self.parsers.parse(Body("", content_type, body), Wanted(main_content=self.main_content))
+        except PluginFailed:
+            return ""
+        return parsed.content
 
 
-def stored_text(database: Database, reader: RecordReader, document: Document, main_content: str) -> str:
+def stored_text(database: Database, reader: RecordReader, document: Document, texts: TextReader) -> str:
     name = documents.file_name(database, document.file_id)
     record = reader.read(name, document.offset, document.length)
     body = trec_web.decode(record, document.escapes, document.body_length).body
-    return text_of(body, document.content_type, main_content)
+    return texts.text_of(body, document.content_type)
 
 
 def jaccard(one: str, other: str) -> float:
@@ -175,20 +184,20 @@ class Searcher:
     """Looks one text up. Every sketch is compared, as this costs less than to build an index for one question."""
 
     def __init__(
-        self, database: Database, reader: RecordReader, main_content: str, threshold: float, least_share: float
+        self, database: Database, reader: RecordReader, texts: TextReader, threshold: float, least_share: float
     ) -> None:
         """`threshold`: of resemblance; `least_share`: of one of two texts, that the other must contain."""
         self._database = database
         self._reader = reader
         self._least = threshold - MARGIN
         self._least_share = least_share
-        self._main_content = main_content
+        self._texts = texts
 
-    def find(self, text: str, apart_from: int = 0) -> Answer:
+    def find(self, text: str, apart_from: int = 0) -> SearchResult:
         """What the collection has in common with a text. A document stands in one list, beside those with its bytes."""
         asked = Asked(text)
         if not len(asked.words):
-            return Answer()
+            return SearchResult()
         ids, estimates, bits = self._scan(asked)
         is_near = estimates >= self._least
         near = self._near(asked, ids[is_near], estimates[is_near], bits[is_near])
@@ -199,10 +208,10 @@ class Searcher:
         copies = self._copies({one.document_id for one in (*near, *passages, *reordered)})
         near = [one for one in self._with_copies(near, copies) if one.document_id != apart_from]
         near.sort(key=lambda one: (-(one.true if one.true is not None else -1.0), one.document_id))
-        return Answer(near, self._with_copies(passages, copies), unread, self._with_copies(reordered, copies))
+        return SearchResult(near, self._with_copies(passages, copies), unread, self._with_copies(reordered, copies))
 
     def text(self, document: Document) -> str:
-        return stored_text(self._database, self._reader, document, self._main_content)
+        return stored_text(self._database, self._reader, document, self._texts)
 
     def _words(self, document_id: int) -> U64:
         return tokens(self.text(documents.document(self._database, document_id)))

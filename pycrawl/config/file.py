@@ -12,12 +12,15 @@ from pycrawl.config.sections import Config
 from pycrawl.errors import ConfigError
 
 CONFIG_NAME = "pycrawl.toml"
+_PLUGINS = "plugins"
 
 
 def _sections() -> Iterator[tuple[str, Any]]:
+    """The name and the class of each section; `plugins` is none, as it holds whatever its plugins take."""
     for section in fields(Config):
         assert section.default_factory is not MISSING
-        yield section.name, cast(Any, section.default_factory)
+        if section.name != _PLUGINS:
+            yield section.name, cast(Any, section.default_factory)
 
 
 def load(path: Path) -> Config:
@@ -40,10 +43,18 @@ def parse(text: str, origin: str = CONFIG_NAME) -> Config:
     except (ValueError, RecursionError) as error:  # also numbers too long, and brackets too deep, to read
         raise ConfigError(f"{origin}: not valid TOML: {error}") from None
     sections = dict(_sections())
+    plugins = _plugin_tables(origin, tables.pop(_PLUGINS, {}))
     for name in tables:
         if name not in sections:
             raise ConfigError(f"{origin}: unknown section [{name}]; there are {', '.join(f'[{s}]' for s in sections)}")
-    return Config(**{name: _section(origin, name, cls, tables.get(name, {})) for name, cls in sections.items()})
+    read = {name: _section(origin, name, cls, tables.get(name, {})) for name, cls in sections.items()}
+    return Config(**read, plugins=plugins)
+
+
+def _plugin_tables(origin: str, tables: object) -> dict[str, dict[str, Any]]:
+    if not isinstance(tables, dict) or not all(isinstance(table, dict) for table in tables.values()):
+        raise ConfigError(f"{origin}: expected sections such as [plugins.NAME], found something else under plugins")
+    return tables
 
 
 def _section(origin: str, name: str, cls: Any, table: object) -> Any:
@@ -77,6 +88,7 @@ def example(changed: dict[str, str] | None = None) -> str:
             default = key.metadata["written"] or toml_value(key.default)
             lines.append(f"{key.name} = {written}" if written is not None else f"# {key.name} = {default}")
         lines.append("")
+    lines += ["# What a plugin takes; its own documentation says what that is.", "# [plugins.NAME]", ""]
     return "\n".join(lines)
 
 

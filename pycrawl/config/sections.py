@@ -3,7 +3,9 @@ meaning. The reader, its error messages and `pycrawl.toml.example` follow from t
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from pycrawl import __version__
 from pycrawl.config.keys import (
@@ -24,6 +26,8 @@ from pycrawl.config.keys import (
     text_list,
 )
 
+BUILT_IN_TRANSPORTS = ("curl", "urllib3")
+
 
 @dataclass(frozen=True, slots=True)
 class CrawlSection:
@@ -42,7 +46,14 @@ class CrawlSection:
         " hosts wait and pages come faster for it.",
     )
     max_depth: int = key(integer(-1, 1_000_000), -1, "Links followed away from a seed at the most; -1: no limit.")
-    transport: str = key(choice("curl", "urllib3"), "curl", '"curl", or "urllib3" where no pycurl wheel fits.')
+    transport: str = key(
+        plain_text,
+        "curl",
+        '"curl", "urllib3" where no pycurl wheel fits, or the name of a plugin (pycrawl.transports).',
+    )
+    prioritiser: str = key(
+        plain_text, "", "A plugin (pycrawl.priorities) that says which URLs come first; empty: depth and in-links do."
+    )
     nameservers: tuple[str, ...] = key(
         text_list, (), 'DNS servers ("9.9.9.9" or "127.0.0.1:5353"); empty: the system\'s.'
     )
@@ -79,6 +90,7 @@ class ScopeSection:
         switch, True, "Follow links to hosts other than the page's own; false: stay on the seeds' hosts."
     )
     schemes: tuple[str, ...] = key(schemes, ("http", "https"), "Only these schemes.")
+    filters: tuple[str, ...] = key(text_list, (), "Plugins (pycrawl.filters) that each URL must pass too, by name.")
     content_types: tuple[str, ...] = key(
         text_list,
         ("text/html", "application/xhtml+xml", "text/plain"),
@@ -232,6 +244,7 @@ class Config:
     traps: TrapsSection = field(default_factory=TrapsSection)
     recrawl: RecrawlSection = field(default_factory=RecrawlSection)
     store: StoreSection = field(default_factory=StoreSection)
+    plugins: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # [plugins.NAME]: what plugin NAME takes
 
     @property
     def user_agent(self) -> str:

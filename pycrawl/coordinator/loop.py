@@ -6,9 +6,7 @@ import logging
 import time
 from collections.abc import Callable
 from contextlib import closing
-from resource import RLIMIT_NOFILE, getrlimit
 
-from pycrawl.config import CrawlSection
 from pycrawl.coordinator.books import Books
 from pycrawl.coordinator.commits import CommitCycle
 from pycrawl.coordinator.dispatch import Dispatcher
@@ -17,7 +15,7 @@ from pycrawl.coordinator.jobs.handlers import new_handlers
 from pycrawl.coordinator.jobs.settling import Settler
 from pycrawl.coordinator.leases import Leases
 from pycrawl.coordinator.meter import Meter
-from pycrawl.coordinator.pace import FIRST_SLOTS, Pace
+from pycrawl.coordinator.pace import Pace
 from pycrawl.coordinator.run import Run
 from pycrawl.crawl.fetch_log import FetchLog
 from pycrawl.crawl.progress import Ended, Progress, RunLimits
@@ -30,7 +28,6 @@ from pycrawl.processes.signals import Interrupts
 
 _INBOX_SECONDS = 1.0
 _LONGEST_WAIT = 0.25  # seconds
-_FILES_PER_SLOT = 2  # descriptors: an open connection, and one that is kept for later
 
 log = logging.getLogger(__name__)
 
@@ -51,7 +48,7 @@ class Coordinator:
         self._pool = pool
         self._interrupts = interrupts
         self._run = Run(session, limits)
-        self._pace = Pace(_most_slots(session.config.crawl))
+        self._pace = Pace(session.config.crawl.slots_per_fetcher)
         self._leases = Leases(len(pool), self._pace.slots, session.config.politeness.connections_per_host)
         self._fetch_log = FetchLog(session.directory.log)
         settler = Settler(self._run)
@@ -122,6 +119,8 @@ class Coordinator:
         now = time.monotonic()
         self._meter.idle_seconds += now - begun
         results = [result for _, message in news.results for result in message.results]
+        for _, message in news.results:
+            self._pace.cap(message.most_slots)
         self._pace.measure(len(results), len(self._leases), self._do_hosts_wait, now)
         if any(result.outcome is Outcome.NO_ROOM for result in results):
             self._pace.shrink(now)
@@ -153,10 +152,3 @@ class Coordinator:
         if self._run.stopping == "max-errors":
             most = self._run.config.limits.max_errors
             raise StoppedByLimit(f"more than {most} URLs failed (limits.max_errors); all work so far is saved")
-
-
-def _most_slots(section: CrawlSection) -> int:
-    """What the configuration allows, as far as a fetcher can have so many connections."""
-    if section.transport != "curl":
-        return min(section.slots_per_fetcher, FIRST_SLOTS)  # each takes a thread
-    return min(section.slots_per_fetcher, max(FIRST_SLOTS, getrlimit(RLIMIT_NOFILE)[0] // _FILES_PER_SLOT))

@@ -46,6 +46,12 @@ class Pace:
             if self.slots < self._most_slots and hosts_wait():
                 self._grow(rate, now)
 
+    def cap(self, most_slots: int) -> None:
+        """What a fetcher says of itself: its transport can have so many open; 0: it did not say."""
+        if most_slots and most_slots < self._most_slots:
+            self._most_slots = most_slots
+            self.slots = min(self.slots, most_slots)
+
     def shrink(self, now: float) -> None:
         """What is fetched at once takes too much memory: half as much is tried, and more again after a while."""
         self.slots = max(_FEWEST_SLOTS, self.slots // 2)

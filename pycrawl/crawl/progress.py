@@ -26,6 +26,7 @@ class RunCounts:
     errors: dict[str, int] = field(default_factory=dict)  # failed fetches by outcome
     failed_urls: int = 0  # given up
     robots_denied: int = 0
+    unread: dict[str, int] = field(default_factory=dict)  # stored, of media types that nobody reads
 
 
 @dataclass(frozen=True, slots=True)

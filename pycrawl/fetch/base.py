@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from resource import RLIMIT_NOFILE, getrlimit
 from typing import NamedTuple
 
 from pycrawl.fetch.addresses import Guard
@@ -20,6 +21,7 @@ from pycrawl.fetch.transport import Head, Request, Response, TransportSettings, 
 from pycrawl.model import Outcome
 
 _PROXY_AUTHENTICATION = 407
+_FILES_PER_SLOT = 2  # descriptors: an open connection, and one that is kept for later
 
 OnDone = Callable[[Response], object]
 
@@ -91,6 +93,7 @@ class ResolvingTransport(ABC):
         resolver: Resolver | None = None,
     ) -> None:
         self.in_flight = 0
+        self.most_slots = getrlimit(RLIMIT_NOFILE)[0] // _FILES_PER_SLOT
         self._loop = loop
         self._settings = settings
         self._keeps_body = type_gate(wants_type)

@@ -95,7 +95,7 @@ class ThreadTransport(ResolvingTransport):
         resolver: Resolver | None = None,
     ) -> None:
         super().__init__(loop, settings, wants_type, on_done, resolver)
-        count = min(settings.slots, MOST_THREADS)
+        count = self.most_slots = min(settings.slots, MOST_THREADS)
         self._idle = _IdleConnections(count * _IDLE_PER_THREAD)
         self._context = create_urllib3_context()
         self._context.load_verify_locations(ca_file(settings))

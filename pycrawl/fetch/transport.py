@@ -126,6 +126,10 @@ class Transport(Protocol):
     def in_flight(self) -> int:
         """Requests submitted and not yet answered."""
 
+    @property
+    def most_slots(self) -> int:
+        """Requests that it can have in flight at once, whatever the settings ask for."""
+
     def submit(self, request: Request) -> None: ...
 
     def resolve(self, key: int, url: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from array import array
 from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import xxhash
 
@@ -15,10 +16,11 @@ from pycrawl.fetcher.result import LONGEST_DETAIL, refused, result, text_header
 from pycrawl.fingerprint.page_prints import packed
 from pycrawl.model import NO_LINKS, FetchJob, FetchResult, Outcome, PackedLinks, StoredBody, Traits
 from pycrawl.native.body_scan import NUL, scan_body
-from pycrawl.parse.charset import ASCII, Charset, is_binary
-from pycrawl.parse.html import ParsedPage, parse_html
+from pycrawl.parse.charset import is_binary
 from pycrawl.parse.links import LinkPacker
-from pycrawl.parse.media_type import is_html, plain_text_of
+from pycrawl.parse.parsed import Parsed
+from pycrawl.parse.parsers import Body, Parser, Parsers, Wanted
+from pycrawl.plugins.guard import PluginFailed
 from pycrawl.policy.robots import directives
 from pycrawl.record import trec_web
 from pycrawl.traps.page_traits import LinkMemory, band_keys, sample, section, shape
@@ -31,6 +33,16 @@ _LONGEST_VALIDATOR = 1_000  # characters: what comes back with every visit must 
 _SAMPLED = 16
 _NOINDEX = ("noindex", "none")
 _NOFOLLOW = ("nofollow", "none")
+
+
+class _Reading(NamedTuple):
+    """What was read off a page."""
+
+    page: Parsed
+    links: PackedLinks
+    filtered: dict[str, int]  # reason → links turned away
+    wishes: frozenset[str]  # what server and page ask of robots
+    traits: Traits | None  # where a close look was asked for
 
 
 class PageReader:
@@ -54,7 +66,8 @@ class PageReader:
         )
         self._link_memory = LinkMemory(seed)
         self._wants_prints = config.content.near_duplicates
-        self._main_content = config.content.main_content if self._wants_prints else ""
+        self._parsers = Parsers(config.plugins)
+        self._wanted = Wanted(self._agent, False, config.content.main_content if self._wants_prints else "")
         self._pages = 0
         self.stage_seconds = {"parse": 0.0, "links": 0.0, "traits": 0.0, "prints": 0.0, "record": 0.0}
 
@@ -104,37 +117,43 @@ class PageReader:
             "etag": text_header(response, b"etag")[:_LONGEST_VALIDATOR],
             "last_modified": text_header(response, b"last-modified")[:_LONGEST_VALIDATOR],
         }
-        seen = scan_body(response.body)
-        is_page = is_html(content_type, response.body)
-        if is_page and seen & NUL and is_binary(response.body, content_type):
+        flags = scan_body(response.body)
+        body = Body(job.url, content_type, response.body, flags)
+        parser = self._parsers.find(content_type, response.body)
+        if parser is self._parsers.html and flags & NUL and is_binary(response.body, content_type):
             return result(job, response, Outcome.UNWANTED_TYPE, detail=f"binary data served as {content_type}")
         digest = xxhash.xxh3_128_digest(response.body, self._seed)
         if digest == job.validators.digest:
             return result(job, response, Outcome.NOT_MODIFIED, **validators)
-        links = NO_LINKS
-        filtered: dict[str, int] = {}
-        traits = None
-        wishes = self._header_wishes(response)
-        text: str | bytes = ""
-        charset = ASCII
-        if is_page:
-            links, filtered, wishes, traits, page = self._links(job, response, content_type, seen, wishes)
-            text, charset = page.content_utf8, page.charset
-        elif self._wants_prints:
-            text, charset = plain_text_of(response.body, content_type)
-        if not wishes.isdisjoint(_NOINDEX):
-            return result(job, response, Outcome.NOINDEX, links=links, filtered=filtered, traits=traits, **validators)
+        try:
+            reading = self._read(job, body, parser, self._header_wishes(response))
+        except PluginFailed as failed:
+            return result(job, response, Outcome.PLUGIN_FAILED, detail=str(failed), **validators)
+        found: dict[str, Any] = {"links": reading.links, "filtered": reading.filtered, "traits": reading.traits}
+        if not reading.wishes.isdisjoint(_NOINDEX):
+            return result(job, response, Outcome.NOINDEX, **found, **validators)
+        stored = self._stored(response, body, parser is None, reading.page, digest)
+        self._pages += 1
+        return result(job, response, Outcome.FETCHED, body=stored, **found, **validators)
+
+    def _read(self, job: FetchJob, body: Body, parser: Parser | None, wishes: frozenset[str]) -> _Reading:
+        """Raises PluginFailed. `wishes`: what the server asks of robots; the page may ask for more."""
+        if parser is None:
+            return _Reading(Parsed(), NO_LINKS, {}, wishes, None)
+        is_html = parser is self._parsers.html
         clock = self._clock()
         begun = clock()
-        prints, passages = packed(text, self._seed) if text else (b"", b"")
-        printed = clock()
-        body = self._stored(response, content_type, seen, charset, digest, prints, passages)
-        self.stage_seconds["prints"] += (printed - begun) * _SAMPLED
-        self.stage_seconds["record"] += (clock() - printed) * _SAMPLED
-        self._pages += 1
-        return result(
-            job, response, Outcome.FETCHED, body=body, links=links, filtered=filtered, traits=traits, **validators
-        )
+        page = parser.parse(body, self._wanted._replace(text=job.close_look or not is_html))
+        parsed_at = clock()
+        if self._obey_meta:
+            wishes |= page.robots
+        links, filtered = self._packer.pack(page, job.url, job.depth, wishes.isdisjoint(_NOFOLLOW))
+        packed_at = clock()
+        traits = self._traits(job, page, links) if job.close_look and is_html else None
+        self.stage_seconds["parse"] += (parsed_at - begun) * _SAMPLED
+        self.stage_seconds["links"] += (packed_at - parsed_at) * _SAMPLED
+        self.stage_seconds["traits"] += (clock() - packed_at) * _SAMPLED
+        return _Reading(page, links, filtered, wishes, traits)
 
     def _header_wishes(self, response: Response) -> frozenset[str]:
         """What the server asks of robots that keep and follow."""
@@ -143,26 +162,7 @@ class PageReader:
         values = [value.decode("latin-1") for name, value in response.headers if name.lower() == b"x-robots-tag"]
         return directives(values, self._agent) if values else frozenset()
 
-    def _links(
-        self, job: FetchJob, response: Response, content_type: str, seen: int, wishes: frozenset[str]
-    ) -> tuple[PackedLinks, dict[str, int], frozenset[str], Traits | None, ParsedPage]:
-        """The links, those turned away by reason, all that header and page ask of robots, what the page is like, and
-        what else was read off it."""
-        clock = self._clock()
-        begun = clock()
-        page = parse_html(response.body, content_type, self._agent, job.close_look, self._main_content, seen=seen)
-        parsed = clock()
-        if self._obey_meta:
-            wishes |= page.robots
-        packed, filtered = self._packer.pack(page, job.url, job.depth, wishes.isdisjoint(_NOFOLLOW))
-        self.stage_seconds["parse"] += (parsed - begun) * _SAMPLED
-        packed_at = clock()
-        self.stage_seconds["links"] += (packed_at - parsed) * _SAMPLED
-        traits = self._traits(job, page, packed) if job.close_look else None
-        self.stage_seconds["traits"] += (clock() - packed_at) * _SAMPLED
-        return packed, filtered, wishes, traits, page
-
-    def _traits(self, job: FetchJob, page: ParsedPage, links: PackedLinks) -> Traits:
+    def _traits(self, job: FetchJob, page: Parsed, links: PackedLinks) -> Traits:
         pairs = sample(page.text, job.url)
         closure, backs = self._link_memory.look(job.url, links)
         return Traits(
@@ -177,38 +177,39 @@ class PageReader:
     def _clock(self) -> Callable[[], float]:
         return time.thread_time if self._pages % _SAMPLED == 0 else _stopped_clock
 
-    def _stored(
-        self,
-        response: Response,
-        content_type: str,
-        seen: int,
-        charset: Charset,
-        digest: bytes,
-        prints: bytes,
-        passages: bytes,
-    ) -> StoredBody:
+    def _stored(self, response: Response, body: Body, is_unread: bool, page: Parsed, digest: bytes) -> StoredBody:
+        clock = self._clock()
+        begun = clock()
+        text = page.content_or_text if self._wants_prints else ""
+        prints, passages = packed(text, self._seed) if text else (b"", b"")
+        printed = clock()
         record, escapes = trec_web.encode(
             response.url,
             response.address,
             response.fetched_at,
-            content_type,
+            body.content_type,
             response.status_line,
             response.headers,
             response.body,
             self._dochdr,
-            seen,
+            body.flags,
         )
+        if self._compress:
+            record = trec_web.pack(record)
+        self.stage_seconds["prints"] += (printed - begun) * _SAMPLED
+        self.stage_seconds["record"] += (clock() - printed) * _SAMPLED
         return StoredBody(
-            record=trec_web.pack(record) if self._compress else record,
+            record=record,
             body_length=len(response.body),
             digest=digest,
-            content_type=content_type[:LONGEST_DETAIL],
-            charset=charset.used,
-            declared_charset=charset.declared,
+            content_type=body.content_type[:LONGEST_DETAIL],
+            charset=page.charset.used,
+            declared_charset=page.charset.declared,
             escapes=escapes,
             truncated=response.truncated or response.damaged,
             prints=prints,
             passages=passages,
+            is_unread=is_unread,
         )
 
 

@@ -6,14 +6,14 @@ from pycrawl.config import Config
 from pycrawl.fetch.transport import REDIRECTS, Response
 from pycrawl.fetcher.result import refused, result, text_header
 from pycrawl.model import FetchJob, FetchResult, Outcome, Traits
-from pycrawl.parse.html import parse_html
-from pycrawl.parse.media_type import is_html
+from pycrawl.parse.parsers import Body, HtmlParser, Wanted, media_type_of
 from pycrawl.traps.page_traits import sample
 
 
 class ProbeReader:
     def __init__(self, config: Config) -> None:
-        self._agent = config.crawl.name
+        self._html = HtmlParser()
+        self._wanted = Wanted(config.crawl.name, text=True)
 
     def read(self, job: FetchJob, response: Response) -> FetchResult:
         """Only the text of a 2xx answer counts: any other answer says by itself that the page is not there."""
@@ -23,7 +23,7 @@ class ProbeReader:
             is_redirect = response.status in REDIRECTS
             return result(job, response, Outcome.REDIRECT) if is_redirect else refused(job, response)
         content_type = text_header(response, b"content-type")
-        if response.aborted_by_type or not is_html(content_type, response.body):
+        if response.aborted_by_type or media_type_of(content_type) not in self._html.media_types:
             return result(job, response, Outcome.FETCHED)
-        page = parse_html(response.body, content_type, self._agent, with_text=True)
+        page = self._html.parse(Body(job.url, content_type, response.body), self._wanted)
         return result(job, response, Outcome.FETCHED, traits=Traits("", "", sample(page.text, job.url)))

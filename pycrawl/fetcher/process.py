@@ -15,9 +15,9 @@ from multiprocessing.connection import Connection
 from typing import Protocol
 
 from pycrawl.config import Config
-from pycrawl.fetch import new_transport
 from pycrawl.fetch.loop import Loop
 from pycrawl.fetch.transport import TOO_BUSY, Request, Response
+from pycrawl.fetch.transports import new_transport
 from pycrawl.fetcher.page_result import PageReader
 from pycrawl.fetcher.probe_result import ProbeReader
 from pycrawl.fetcher.result import result, unfetched
@@ -192,7 +192,7 @@ class Worker:
             self._reckoned_at = now
             self._cpu_seconds = {**self._page_reader.stage_seconds, "total": time.process_time()}
         try:
-            self._results.send(Results(tuple(self._done), self._cpu_seconds))
+            self._results.send(Results(tuple(self._done), self._cpu_seconds, self._transport.most_slots))
         except BrokenPipeError:
             raise CoordinatorGone from None
         self._done.clear()

@@ -23,7 +23,7 @@ from pycrawl.frontier.gates import Gates
 from pycrawl.frontier.guests import Guest, Guests
 from pycrawl.model import Search
 from pycrawl.policy.politeness import is_parked
-from pycrawl.policy.priority import lowered, priority, steps_up
+from pycrawl.policy.priority import PluginPrioritiser, UrlFacts, lowered, priority, steps_up
 from pycrawl.state.counters import Counters
 from pycrawl.state.database import Database
 from pycrawl.state.hosts import Host, Hosts
@@ -85,6 +85,7 @@ class Frontier:
         self._gates = Gates(self._connections)
         self._guests = Guests(hosts, self._gates, self._queues)
         self._follow_external = config.scope.follow_external
+        self._prioritiser = _prioritiser_of(config)
         self._host_limit = config.limits.max_pages_per_host or _NEVER
 
     # In
@@ -137,7 +138,7 @@ class Frontier:
         counts = looked.counts[places].tolist()
         self._front.add(
             [
-                (self._priority(row[1], row[2], count), url_id, row[1], 0)
+                (self._priority(row[0], row[1], row[2], count), url_id, row[1], 0)
                 for url_id, count, row in zip(ids.tolist(), counts, rows, strict=True)
             ]
         )
@@ -147,8 +148,11 @@ class Frontier:
         """From now on, let new URLs of these hosts wait behind those of others. In-links do not raise them."""
         self._lowered.update(host_ids)
 
-    def _priority(self, host_id: int, depth: int, inlinks: int) -> int:
-        level = priority(depth, inlinks)
+    def _priority(self, url: str, host_id: int, depth: int, inlinks: int) -> int:
+        if self._prioritiser is None:
+            level = priority(depth, inlinks)
+        else:
+            level = self._prioritiser.priority(UrlFacts(url, depth, inlinks))
         return lowered(level) if host_id in self._lowered else level
 
     def _count_inlinks(self, looked: Looked) -> None:
@@ -157,7 +161,7 @@ class Frontier:
         before, after, in_front = self._seen.add_inlinks(ids, looked.counts[known])
         # A URL without in-links so far is new in this batch, and has its priority already.
         rising = np.flatnonzero((before > 0) & in_front & steps_up(before, after))
-        if len(rising):
+        if len(rising) and self._prioritiser is None:  # what a plugin said of a URL stays
             columns = (ids[rising].tolist(), before[rising].tolist(), after[rising].tolist())
             depths = depths_of(self._database, columns[0])
             moves = [
@@ -428,3 +432,13 @@ class Frontier:
         self._back.flush()
         self._seen.flush()
         self._hosts.flush()
+
+
+def _prioritiser_of(config: Config) -> PluginPrioritiser | None:
+    name = config.crawl.prioritiser
+    if not name:
+        return None
+    from pycrawl.plugins import registry
+
+    plugin = registry.make_or_explain(registry.PRIORITIES, name, "crawl.prioritiser", config.plugins)
+    return PluginPrioritiser(name, plugin)

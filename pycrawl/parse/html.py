@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from html.entities import html5
 
 from pycrawl.native import compiled
 from pycrawl.native.body_scan import scan_body
-from pycrawl.parse.charset import ASCII, Charset, in_utf8
+from pycrawl.parse.charset import in_utf8
 from pycrawl.parse.frames import MAYBE_WORDS, SURE_STARTS, SURE_WORDS
+from pycrawl.parse.parsed import Parsed
 
 _SPACE = " \t\n\f\r"  # of HTML; str.strip() takes more
 _LINE_BREAKS = {ord(character): None for character in "\t\n\r"}
@@ -26,28 +26,8 @@ if compiled is not None:
     compiled.set_frame_words(sorted(SURE_WORDS), sorted(SURE_STARTS), sorted(MAYBE_WORDS))
 
 
-@dataclass(frozen=True, slots=True)
-class ParsedPage:
-    """What was read off a page; links are unresolved, distinct and in the document's order."""
-
-    hrefs: list[str]
-    nofollow_hrefs: list[str]  # of anchors with rel=nofollow
-    base_href: str
-    robots: frozenset[str]  # the words of <meta name=robots>: "noindex", "nofollow" …
-    text: str = ""  # title and all that is shown; only where it was asked for
-    charset: Charset = ASCII
-    content_utf8: bytes = b""  # the main content, or all of the text if the method is "off"; likewise
-    title: str = ""
-    language: str = ""  # as declared: "en", "pt-BR"
-    anchors: dict[str, str] = field(default_factory=dict)  # the text of the last link to each href, where asked for
-
-    @property
-    def content(self) -> str:
-        return self.content_utf8.decode("utf-8", "replace")
-
-
 class _Reader:
-    """Fills in a `ParsedPage`, element by element."""
+    """Fills in a `Parsed`, element by element."""
 
     def __init__(self, agent: str) -> None:
         self._addressed = ("robots", agent.lower())
@@ -114,7 +94,7 @@ def parse_html(
     main_content: str = "",
     with_anchors: bool = False,
     seen: int | None = None,
-) -> ParsedPage:
+) -> Parsed:
     """Any bytes give a page; in hostile markup, the part that is affordable.
 
     `agent` is the robot's name: what a page says to it counts like what it says to all robots. `main_content` names
@@ -143,14 +123,14 @@ def parse_html(
             markup, reader.element, with_text, main_content, anchors if with_anchors else None
         )
         content = main_text.encode("utf-8", "replace")
-    return ParsedPage(
+    return Parsed(
         hrefs=[*reader.hrefs],
         nofollow_hrefs=[*reader.nofollow_hrefs],
         base_href=reader.base_href,
         robots=frozenset(reader.robots),
         text=text if with_text else "",
         charset=charset,
-        content_utf8=content if main_content else b"",
+        content_utf8=content if main_content else None,
         title=title,
         language=reader.language,
         anchors=anchors,

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 from pycrawl.model import NO_LINKS, PackedLinks
 from pycrawl.native import compiled
-from pycrawl.parse.html import ParsedPage
 from pycrawl.parse.link_cache import FIRST_HASH, LinkCache, absolute, without_fragment
+from pycrawl.parse.parsed import Parsed
 from pycrawl.urls.normal_form import MAX_LENGTH, UrlRules, normalise, normalise_behind
 from pycrawl.urls.parts import likely_origin, origin, url_hash
 from pycrawl.urls.scope import Reason, Scope
@@ -60,7 +60,7 @@ class LinkPacker:
         self._cache = _new_cache(seed)
         self._origins: set[str] = set()  # of normalised URLs
 
-    def pack(self, page: ParsedPage, url: str, depth: int, follow: bool = True) -> tuple[PackedLinks, dict[str, int]]:
+    def pack(self, page: Parsed, url: str, depth: int, follow: bool = True) -> tuple[PackedLinks, dict[str, int]]:
         """The distinct links of the page at `url` that are wanted, and how many were turned away, by reason.
 
         `follow` is False when page or server asks that none of its links be followed.

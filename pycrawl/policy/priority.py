@@ -6,9 +6,12 @@ Near the seeds comes before far away, and a URL that many pages link to rises. T
 from __future__ import annotations
 
 import bisect
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+from pycrawl.plugins.guard import PluginFailed, guarded
 
 FRONT_QUEUES = 8
 _DEPTHS = (1, 2, 3, 4, 6, 9, 16)  # from each of these depths on, one step lower
@@ -26,6 +29,40 @@ _PRIORITIES = [
 
 def priority(depth: int, inlinks: int) -> int:
     return _PRIORITIES[min(depth, _DEPTHS[-1])][min(inlinks, _INLINKS[-1])]
+
+
+class UrlFacts(NamedTuple):
+    """What is known of a URL when it is found."""
+
+    url: str
+    depth: int  # links away from a seed
+    inlinks: int  # links to it in the batch that brought it
+
+
+class Prioritiser(Protocol):
+    """The seam of prioritisers: a plugin of the group "pycrawl.priorities", asked once about each new URL."""
+
+    def priority(self, facts: UrlFacts) -> int:
+        """From 1 to `FRONT_QUEUES`, the highest first."""
+
+
+class PluginPrioritiser:
+    """A prioritiser of another package. Where it fails, the built-in priority holds, and `failure` says why."""
+
+    def __init__(self, name: str, prioritiser: Prioritiser) -> None:
+        self._name = name
+        self._prioritiser = prioritiser
+        self.failure = ""  # the first one
+
+    def priority(self, facts: UrlFacts) -> int:
+        try:
+            level = guarded(self._name, self._prioritiser.priority, facts)
+            if isinstance(level, int) and 1 <= level <= FRONT_QUEUES:
+                return level
+            raise PluginFailed(f"{self._name}: returned {level!r}, not a number from 1 to {FRONT_QUEUES}")
+        except PluginFailed as failed:
+            self.failure = self.failure or str(failed)
+            return priority(facts.depth, facts.inlinks)
 
 
 def lowered(priority: int) -> int:

@@ -32,7 +32,7 @@ def _fact(database: Database, key: str) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class RunRow:
     started_at: float
     ended_at: float | None
     pid: int
@@ -55,8 +55,8 @@ def end_run(database: Database, run: int, now: float, ended_by: str) -> None:
     database.write("UPDATE runs SET ended_at = ?, ended_by = ? WHERE id = ?", (now, ended_by, run))
 
 
-def last_run(database: Database) -> Run | None:
+def last_run(database: Database) -> RunRow | None:
     row = database.query(
         "SELECT started_at, ended_at, pid, pages, updated_at, ended_by FROM runs ORDER BY id DESC LIMIT 1"
     ).fetchone()
-    return Run(*row) if row else None
+    return RunRow(*row) if row else None

@@ -7,12 +7,15 @@ import sys
 from collections import Counter
 from collections.abc import Iterable
 from enum import StrEnum
+from typing import Protocol
 
 from pycrawl.config import CONFIG_NAME, Config
 from pycrawl.errors import ConfigError
+from pycrawl.plugins.guard import PluginFailed, guarded
 from pycrawl.urls.host_list import HostList, PrefixList
 from pycrawl.urls.parts import host_key
 
+_LONGEST_WORD = 100  # characters that a plugin may say of a URL
 _MEDIA_TYPE = re.compile(r"[a-z0-9!#$&^_.+-]+/(?:\*|[a-z0-9!#$&^_.+-]+)|\*/\*")
 
 
@@ -36,6 +39,8 @@ class Reason(StrEnum):
     TOO_MANY_SEGMENTS = "too-many-segments"
     REPEATED_SEGMENTS = "repeated-segments"
     TOO_MANY_PARAMETERS = "too-many-parameters"
+    FILTERED = "filtered-by-plugin"  # by one that scope.filters names
+    PLUGIN_FAILED = "plugin-failed"  # one of them raised, took too long, or returned rubbish
     TRAP = "trap"  # judged by what its kind of page brought (`traps.py`), when its turn had come
 
 
@@ -64,6 +69,19 @@ class SprawlLimits:
         return Reason.TOO_MANY_PARAMETERS if query.count("&") >= self._parameters else None
 
 
+class UrlFilter(Protocol):
+    """The seam of URL filters: plugins of the group "pycrawl.filters", asked about URLs that all lists let through."""
+
+    def verdict(self, url: str) -> str | None:
+        """None if the normalised URL is wanted, else why not, in a few words."""
+
+
+def _filter(name: str, config: Config) -> tuple[str, UrlFilter]:
+    from pycrawl.plugins import registry
+
+    return name, registry.make_or_explain(registry.FILTERS, name, "scope.filters", config.plugins)
+
+
 class Scope:
     """The scope of a crawl: `verdict` on normalised URLs, and `wants_type` on Content-Types."""
 
@@ -84,7 +102,9 @@ class Scope:
             or len(self._allow_hosts) + len(self._deny_hosts) + len(self._allow_prefixes) + len(self._deny_prefixes)
             or self._allow_patterns
             or self._deny_patterns
+            or scope.filters
         )
+        self._filters = [_filter(name, config) for name in scope.filters]
         self._types = _media_types(scope.content_types)
 
     def verdict(self, url: str, depth: int) -> Reason | None:
@@ -120,7 +140,20 @@ class Scope:
             return Reason.PATTERN_DENIED
         if self._allow_patterns and not any(pattern.search(url) for pattern in self._allow_patterns):
             return Reason.PATTERN_NOT_ALLOWED
-        return None
+        return self._filtered(url)[0]
+
+    def _filtered(self, url: str) -> tuple[Reason | None, str]:
+        """What the first plugin that turns the URL away says of it, in one line."""
+        for name, url_filter in self._filters:
+            try:
+                said = guarded(name, url_filter.verdict, url)
+            except PluginFailed as failed:
+                return Reason.PLUGIN_FAILED, str(failed)
+            if isinstance(said, str):
+                return Reason.FILTERED, f"{name}: {said[:_LONGEST_WORD]}"
+            if said is not None:
+                return Reason.PLUGIN_FAILED, f"{name}: returned a {type(said).__name__}, not a reason or None"
+        return None, ""
 
     def wants_type(self, content_type: str) -> bool:
         """Is a body with this Content-Type header wanted? One that names no type is, as nothing speaks against it."""

@@ -11,13 +11,14 @@ import pytest
 import xxhash
 
 from pycrawl.collection import duplicates
-from pycrawl.collection.duplicates import Answer, Discovery, Listed, Searcher, discover, jaccard, text_of
+from pycrawl.collection.duplicates import Discovery, Listed, Searcher, SearchResult, TextReader, discover, jaccard
 from pycrawl.config import Config
 from pycrawl.crawl.directory import CrawlDirectory
 from pycrawl.crawl.seeding import add_seeds
 from pycrawl.crawl.session import Session
 from pycrawl.fingerprint.page_prints import packed
 from pycrawl.model import StoredBody
+from pycrawl.parse.parsers import Parsers
 from pycrawl.record import trec_web
 from pycrawl.state import meta
 from pycrawl.state.database import Database
@@ -26,6 +27,7 @@ from pycrawl.store.reader import RecordReader
 from tests.near_texts import edited, make_text, shingle_set
 
 THRESHOLD = 0.9
+TEXTS = TextReader(Parsers({}), "auto")
 SHARE = 0.1
 PLAIN = "text/plain; charset=utf-8"
 HTML = "text/html; charset=utf-8"
@@ -54,7 +56,7 @@ class Collection:
 
     def _stored(self, seed: int, url: str, body: bytes, content_type: str) -> StoredBody:
         record, escapes = trec_web.encode(url, "127.0.0.1", 0.0, content_type, b"HTTP/1.1 200 OK", [], body, "wt10g")
-        prints, passages = packed(text_of(body, content_type, "auto"), seed)
+        prints, passages = packed(TEXTS.text_of(body, content_type), seed)
         return StoredBody(
             record=trec_web.pack(record),
             body_length=len(body),
@@ -146,8 +148,8 @@ def test_an_empty_collection(tmp_path: Path) -> None:
 
 def test_search_lists_copies_and_true_resemblance(collection: Collection) -> None:
     with RecordReader(collection.directory.docs) as reader:
-        searcher = Searcher(collection.database, reader, "auto", THRESHOLD, SHARE)
-        assert searcher.find("") == Answer()
+        searcher = Searcher(collection.database, reader, TEXTS, THRESHOLD, SHARE)
+        assert searcher.find("") == SearchResult()
         text = searcher.text(document(collection.database, 1))
         found = searcher.find(text, apart_from=1).near
         near = searcher.text(document(collection.database, 4))
@@ -196,10 +198,10 @@ class Library:
         self.collection = Collection(path, self.pages, group=4)
         self.database = self.collection.database
 
-    def ask(self, text: str, named: str = "", share: float = SHARE) -> Answer:
+    def ask(self, text: str, named: str = "", share: float = SHARE) -> SearchResult:
         asked = list(self.pages).index(named) + 1 if named else 0
         with RecordReader(self.collection.directory.docs) as reader:
-            return Searcher(self.database, reader, "auto", THRESHOLD, share).find(text, asked)
+            return Searcher(self.database, reader, TEXTS, THRESHOLD, share).find(text, asked)
 
 
 @pytest.fixture(scope="module")
@@ -294,4 +296,4 @@ def test_true_resemblance() -> None:
     ],
 )
 def test_the_text_of_other_types(body: bytes, content_type: str, text: str) -> None:
-    assert text_of(body, content_type, "auto") == text
+    assert TEXTS.text_of(body, content_type) == text

@@ -7,9 +7,10 @@ import time
 
 import numpy as np
 
-from pycrawl.collection.duplicates import stored_text
+from pycrawl.collection.duplicates import TextReader, stored_text
 from pycrawl.fingerprint.page_prints import packed
 from pycrawl.fingerprint.passages import unpack_passages
+from pycrawl.parse.parsers import Parsers
 from pycrawl.simweb import SimServer, SimWebSettings
 from pycrawl.state.database import Database
 from pycrawl.state.documents import documents_in_order
@@ -31,10 +32,10 @@ WEB = SimWebSettings(seed=31, hosts=5, pages=200, port=0, host_skew=0.0, crawl_d
 def check_index(crawl: Crawl) -> int:
     """How many documents have a record of their own."""
     database = Database.open_readonly(crawl.directory.state)
-    main_content = crawl.directory.config().content.main_content
+    texts = TextReader(Parsers({}), crawl.directory.config().content.main_content)
     with database.snapshot(), RecordReader(crawl.directory.docs) as reader:
         passages = {
-            one.id: unpack_passages(packed(stored_text(database, reader, one, main_content), 0)[1])
+            one.id: unpack_passages(packed(stored_text(database, reader, one, texts), 0)[1])
             for one in documents_in_order(database)
         }
         rows = database.query("SELECT entries FROM passage_blocks").fetchall()

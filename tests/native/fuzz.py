@@ -59,7 +59,7 @@ def main() -> None:
             body = b"".join(dice.choices(PIECES, k=dice.randrange(300)))
         body = mutated(dice, body)[:20_000]
         page = parse_html(body, "text/html; charset=utf-8", with_text=True, main_content="auto", with_anchors=True)
-        packed(page.content_utf8, seed)
+        packed(page.content_or_text, seed)
         packer.pack(page, "http://example.com/a/b", 1)
         sample(page.text, "http://example.com/a/b")
         hashed(page.title)

@@ -4,10 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pycrawl.parse.html import ParsedPage, parse_html
+from pycrawl.parse.html import parse_html
+from pycrawl.parse.parsed import Parsed
 
 
-def parse(markup: str) -> ParsedPage:
+def parse(markup: str) -> Parsed:
     return parse_html(markup.encode(), "text/html; charset=utf-8")
 
 
@@ -41,7 +42,7 @@ def test_what_else_is_read() -> None:
         "<title><a href=/t></title><base target=x><base href=' /base/ '><base href=/other>"
         "<a rel='External NoFollow' href=/n>n</a><a rel=noopener href=/f>f</a>"
     )
-    assert page == ParsedPage(
+    assert page == Parsed(
         hrefs=["/f"],
         nofollow_hrefs=["/n"],
         base_href="/base/",

@@ -10,9 +10,9 @@ from pycrawl.config import Config, CrawlSection, ScopeSection, TrapsSection
 from pycrawl.model import NO_LINKS, PackedLinks
 from pycrawl.native import compiled
 from pycrawl.parse import links
-from pycrawl.parse.html import ParsedPage
 from pycrawl.parse.link_cache import LinkCache, absolute
 from pycrawl.parse.links import LinkPacker
+from pycrawl.parse.parsed import Parsed
 from pycrawl.urls.normal_form import UrlRules, normalise
 from pycrawl.urls.parts import likely_origin, url_hash
 from pycrawl.urls.scope import Scope
@@ -26,8 +26,8 @@ def packer(config: Config | None = None, max_links: int = 100) -> LinkPacker:
     return LinkPacker(RULES, Scope(config or Config()), SEED, max_links)
 
 
-def page(*hrefs: str, base: str = "", nofollow_hrefs: tuple[str, ...] = ()) -> ParsedPage:
-    return ParsedPage(list(hrefs), list(nofollow_hrefs), base, frozenset())
+def page(*hrefs: str, base: str = "", nofollow_hrefs: tuple[str, ...] = ()) -> Parsed:
+    return Parsed(list(hrefs), list(nofollow_hrefs), base, frozenset())
 
 
 def hashes(packed: PackedLinks) -> list[int]:

@@ -10,7 +10,7 @@ from pycrawl.state.content_seen import ContentSeen
 from pycrawl.state.counters import Counters, family, totals
 from pycrawl.state.database import Database
 from pycrawl.state.documents import Document, Visit
-from pycrawl.state.meta import Run
+from pycrawl.state.meta import RunRow
 
 TOP = 2**64 - 1
 DOCUMENT = Document(
@@ -49,12 +49,12 @@ def test_a_database_without_a_crawl_says_so(state: Database) -> None:
 def test_runs(state: Database) -> None:
     assert meta.last_run(state) is None
     first = meta.start_run(state, 10.0, 77)
-    assert meta.last_run(state) == Run(10.0, None, 77, 0, 10.0, "")
+    assert meta.last_run(state) == RunRow(10.0, None, 77, 0, 10.0, "")
     meta.update_run(state, first, 5, 11.0)
     meta.end_run(state, first, 12.0, "max-pages")
-    assert meta.last_run(state) == Run(10.0, 12.0, 77, 5, 11.0, "max-pages")
+    assert meta.last_run(state) == RunRow(10.0, 12.0, 77, 5, 11.0, "max-pages")
     assert meta.start_run(state, 20.0, 78) > first
-    assert meta.last_run(state) == Run(20.0, None, 78, 0, 20.0, "")
+    assert meta.last_run(state) == RunRow(20.0, None, 78, 0, 20.0, "")
 
 
 def test_counters_add_up_over_flushes(state: Database) -> None:

@@ -9,6 +9,10 @@ from pycrawl.coordinator.run import Run
 from pycrawl.model import CONDUCT, FetchResult, Outcome
 from pycrawl.state.documents import Visit, visit_of
 
+_MOST_TYPES = 20
+_LONGEST_TYPE = 80  # characters
+_OTHER_TYPES = "other types"
+
 log = logging.getLogger(__name__)
 
 
@@ -36,6 +40,13 @@ class Settler:
             self._fail(lease, result)
         self.finish(lease, result)
 
+    def _count_unread(self, content_type: str) -> None:
+        """Servers may name any number of types: only so many are told apart."""
+        unread = self._run.counts.unread
+        media_type = content_type.partition(";")[0].strip().lower()[:_LONGEST_TYPE] or "no type"
+        name = media_type if media_type in unread or len(unread) < _MOST_TYPES else _OTHER_TYPES
+        unread[name] = unread.get(name, 0) + 1
+
     def _fail(self, lease: Lease, result: FetchResult) -> None:
         self._run.counts.failed_urls += 1
         most = self._run.config.limits.max_errors
@@ -59,6 +70,8 @@ class Settler:
                 follows = session.host_of_original(document) != lease.queue.host.id
             else:
                 self._run.counts.stored += 1
+                if result.body.is_unread:
+                    self._count_unread(result.body.content_type)
         elif result.outcome is Outcome.NOT_MODIFIED:
             last = visit_of(session.database, entry.url_id)
             digest, document_id = (last.digest, last.document_id) if last else (b"", 0)

@@ -1,0 +1,1 @@
+"""BibTeX files and a language filter for pycrawl."""
