@@ -13,7 +13,7 @@ import click
 
 from pycrawl import __version__
 from pycrawl.errors import PycrawlError
-from pycrawl.native import compiled
+from pycrawl.native import why_not
 
 COMMANDS = ("init", "add", "crawl", "stats", "get", "why", "dups", "audit", "verify", "demo")
 INTERRUPTED = 130
@@ -36,7 +36,8 @@ class LazyGroup(click.Group):
 @click.version_option(
     __version__,
     prog_name="pycrawl",
-    message=f"%(prog)s, version %(version)s{'' if compiled else ', without its compiled module: crawls are slower'}",
+    message="%(prog)s, version %(version)s"
+    + (f", without its compiled module ({why_not}): crawls are slower" if why_not else ""),
 )
 def cli() -> None:
     """A polite, restartable web crawler for one machine.
