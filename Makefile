@@ -2,6 +2,7 @@
 
 PYTHON ?= python3
 MAX_PAGES ?= 1000
+FUZZ_SECONDS ?= 20
 SEEDS ?=
 # The crawl's directory.
 DIR ?= $(if $(SEEDS),web-crawl,demo-crawl)
@@ -14,17 +15,19 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 COMPILE := $(BIN)/python -m compileall -q pycrawl
 INSTALLED := $(VENV)/installed
 INSTALLED_DEV := $(VENV)/installed-dev
-NATIVE := $(wildcard pycrawl/native/*)
+NATIVE := $(wildcard pycrawl/native/*.c pycrawl/native/*.h)
 
 .DEFAULT_GOAL := help
-.PHONY: help crawl test test-slow lint man bench bench-all bench-profile clean
+.PHONY: help crawl test test-slow fuzz-native lint man wheel bench bench-all bench-profile clean
 
 help:
 	@echo 'make crawl                    crawl a demo web on this machine, into demo-crawl/ (about 20 seconds)'
 	@echo 'make crawl SEEDS="https://…"  crawl from these URLs, politely, into web-crawl/; MAX_PAGES=1000, DIR=web-crawl'
 	@echo 'make test                     run the tests; make test-slow: the soak tests'
+	@echo 'make fuzz-native              feed the compiled module odd pages under sanitizers; FUZZ_SECONDS=20'
 	@echo 'make lint                     ruff, mypy, import rules'
 	@echo 'make man                      write man/ and pycrawl.toml.example anew from the commands and the settings'
+	@echo 'make wheel                    build dist/: a wheel with the compiled module, and the source archive'
 	@echo 'make bench                    compare with Scrapy and wget2; needs nginx and wget2 (docs/performance.md)'
 	@echo 'make bench-all                run all other benchmarks; make bench-profile: where the CPU time goes'
 	@echo 'make clean                    remove everything that was made, crawls aside'
@@ -53,6 +56,9 @@ test: $(INSTALLED_DEV)
 test-slow: $(INSTALLED_DEV)
 	$(BIN)/pytest -m slow --timeout 3600
 
+fuzz-native: $(INSTALLED_DEV)
+	FUZZ_SECONDS=$(FUZZ_SECONDS) $(BIN)/pytest -m slow tests/native -k sanitizers
+
 lint: $(INSTALLED_DEV)
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
@@ -62,6 +68,11 @@ lint: $(INSTALLED_DEV)
 man: $(INSTALLED)
 	$(BIN)/python -m pycrawl.cli.manpages man
 	$(BIN)/python -c 'from pycrawl.config import example; print(example(), end="")' > pycrawl.toml.example
+
+# The wheel is built from the unpacked source archive, so that it holds nothing that lies about in the checkout.
+wheel: $(INSTALLED_DEV)
+	rm -rf dist
+	PYCRAWL_NATIVE=1 $(BIN)/python -m build --no-isolation --outdir dist
 
 # BENCH="--web synthetic --runs 1", for example.
 bench: $(INSTALLED_DEV)
@@ -78,7 +89,7 @@ bench-profile: $(INSTALLED_DEV)
 	@$(BIN)/python bench/profiling.py $(BENCH)
 
 clean:
-	rm -rf .venv .venv-* build pycrawl/native/_compiled.*so *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv .venv-* build dist pycrawl/native/_compiled.*so *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find pycrawl tests bench -name __pycache__ -prune -exec rm -rf {} +
 
 # Installed again when setup.py or what is compiled has changed.

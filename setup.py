@@ -1,23 +1,56 @@
-"""Everything about the package; `pyproject.toml` has only the build system and the tools' settings."""
+"""Everything about the package; `pyproject.toml` has only the build system and the tools' settings.
 
+The compiled module is optional: where there is no compiler, or it fails, pycrawl is installed without it. With
+PYCRAWL_NATIVE=1 in the environment such a failure ends the build instead; `make wheel` sets it.
+"""
+
+import os
 import re
+import runpy
+import shutil
 import sys
 from pathlib import Path
 
 from setuptools import Extension, find_packages, setup
+from setuptools.command.build import build
+from setuptools.command.build_ext import build_ext
 
 HERE = Path(__file__).parent
 VERSION = re.search(r'__version__ = "(.+)"', (HERE / "pycrawl/__init__.py").read_text("utf-8"))[1]
+NATIVE_FOLDER = Path("pycrawl/native")
+SOURCES_DIGEST = runpy.run_path(str(HERE / NATIVE_FOLDER / "sources.py"))["sources_digest"](HERE / NATIVE_FOLDER)
 
-# The hot path, compiled where that can be done; where it cannot, Python and numpy do the same, more slowly.
 NATIVE = Extension(
     "pycrawl.native._compiled",
     sources=sorted(str(source.relative_to(HERE)) for source in HERE.glob("pycrawl/native/*.c")),
     depends=sorted(str(header.relative_to(HERE)) for header in HERE.glob("pycrawl/native/*.h")),
+    define_macros=[("SOURCES_DIGEST", f'"{SOURCES_DIGEST}"')],
     extra_compile_args=["-O3", "-std=c11", "-Wall", "-Wextra"],
     py_limited_api=True,
-    optional=True,
+    optional=os.environ.get("PYCRAWL_NATIVE") != "1",
 )
+
+
+class BuildAfresh(build):
+    """Removes what an earlier build left in build/: setuptools would pack all that lies there, old modules too."""
+
+    def run(self) -> None:
+        shutil.rmtree(self.build_lib, ignore_errors=True)
+        super().run()
+
+
+class CompileAfresh(build_ext):
+    """Removes the compiled modules of earlier builds first, so that a build that fails leaves none behind."""
+
+    def run(self) -> None:
+        folders = [Path(self.build_lib) / NATIVE_FOLDER]
+        if self.inplace:
+            folders.append(HERE / NATIVE_FOLDER)
+        for folder in folders:
+            for earlier in folder.glob("_compiled.*so"):  # also those named after one Python, which would go before
+                earlier.unlink()
+        super().run()
+
 
 setup(
     name="pycrawl",
@@ -30,6 +63,7 @@ setup(
     packages=find_packages(include=["pycrawl", "pycrawl.*"]),
     package_data={"pycrawl": ["py.typed", "native/_compiled.pyi"]},
     ext_modules=[NATIVE] if sys.byteorder == "little" else [],
+    cmdclass={"build": BuildAfresh, "build_ext": CompileAfresh},
     options={"bdist_wheel": {"py_limited_api": "cp311"}},
     data_files=[("share/man/man1", sorted(str(page.relative_to(HERE)) for page in HERE.glob("man/*.1")))],
     entry_points={"console_scripts": ["pycrawl = pycrawl.cli:main"]},
@@ -51,6 +85,7 @@ setup(
     ],
     extras_require={
         "dev": [
+            "build >=1.2",
             "hypothesis >=6.100",
             "import-linter >=2.10",
             "mypy >=1.11",

@@ -106,3 +106,17 @@ def test_the_readme_shows_how_to_read_the_collection(tmp_path: Path) -> None:
 
 def test_the_changelog_has_this_version() -> None:
     assert f"## {__version__}\n" in (ROOT / "CHANGELOG.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_is_documented_for_each_shell(shell: str) -> None:
+    """With the variable that `tests/cli/test_group.py` sees working."""
+    assert f"_PYCRAWL_COMPLETE={shell}_source pycrawl" in (ROOT / "docs/installing.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    "reason", ["it was not built when pycrawl was installed", "it was built from other sources", "it cannot be loaded"]
+)
+def test_each_reason_to_do_without_the_compiled_module_is_documented(reason: str) -> None:
+    assert reason in (ROOT / "pycrawl/native/__init__.py").read_text("utf-8")
+    assert f"| {reason}" in (ROOT / "docs/installing.md").read_text("utf-8")

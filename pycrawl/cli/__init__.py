@@ -1,57 +1,61 @@
-"""The command line: one file for each command, loaded when it is called.
+"""The command line: one file for each command, imported when the command is called.
 
-A spawned fetcher imports this module once more, as the main module of the program; so it loads little but click.
+A spawned fetcher imports this module too, as part of the program's main module; so it imports little but click.
 """
 
 from __future__ import annotations
 
-import importlib
 import os
 import sys
+from pathlib import Path
 
 import click
 
 from pycrawl import __version__
+from pycrawl.cli.common import directory_type
+from pycrawl.cli.group import COMMANDS, LazyGroup
 from pycrawl.errors import PycrawlError
-from pycrawl.native import compiled
+from pycrawl.native import why_not
 
-COMMANDS = ("init", "add", "crawl", "stats", "get", "why", "dups", "audit", "verify", "demo")
+__all__ = ["COMMANDS", "cli", "main"]
+
 INTERRUPTED = 130
 
 
-class LazyGroup(click.Group):
-    """Knows its commands by name, in the order in which a person meets them."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
-            return None
-        command: click.Command = importlib.import_module(f"pycrawl.cli.{cmd_name}").command
-        return command
-
-
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(
+    cls=LazyGroup,
+    invoke_without_command=True,
+    subcommand_metavar="COMMAND [ARGS]...",
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="`pycrawl COMMAND --help` says more about a command.",
+)
+@click.option(
+    "-C", "path", metavar="DIR", type=directory_type, help="The crawl's directory; the same as -C after the command."
+)
 @click.version_option(
     __version__,
     prog_name="pycrawl",
-    message=f"%(prog)s, version %(version)s{'' if compiled else ', without its compiled module: crawls are slower'}",
+    message="%(prog)s, version %(version)s"
+    + (f", without its compiled module ({why_not}): crawls are slower" if why_not else ""),
 )
-def cli() -> None:
+@click.pass_context
+def cli(context: click.Context, path: Path | None) -> None:
     """A polite, restartable web crawler for one machine.
 
-    A crawl is a directory: `pycrawl init` makes it, `pycrawl crawl` fills it, and goes on where it stopped, however it
-    was stopped. The pages are TREC Web files under docs/, the state is one SQLite database.
+    A crawl is a directory. `pycrawl init` makes it; `pycrawl crawl` fills it, and goes on where the last run stopped,
+    however that ended. The pages are kept in TREC Web files under docs/, the state in one SQLite database.
 
     \b
-    Exit codes: 0 done, 1 failed, 2 wrong usage or configuration, 3 another crawl holds the directory,
-    4 stopped by a full disk or a limit on errors, 130 interrupted (nothing committed is lost).
+    Exit codes: 0 done, 1 failed, 2 wrong usage or configuration,
+    3 another crawl holds the directory, 4 stopped by a full disk or a limit on
+    errors, 130 interrupted (nothing that was committed is lost).
     """
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
 
 
 def main() -> None:
-    # Nothing here multiplies matrices, and numpy's threads for that spin at each start, a tenth of a second in all.
+    # numpy's library for matrices starts threads that spin for a tenth of a second; nothing here multiplies matrices.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         sys.exit(cli(standalone_mode=False))
@@ -64,6 +68,6 @@ def main() -> None:
     except (click.Abort, KeyboardInterrupt):
         click.echo("pycrawl: interrupted", err=True)
         sys.exit(INTERRUPTED)
-    except BrokenPipeError:  # the reader of our output has left, as `| head` does
+    except BrokenPipeError:  # whoever reads our output has ended, as in `pycrawl stats | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)

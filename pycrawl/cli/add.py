@@ -1,4 +1,4 @@
-"""`pycrawl add`: more seeds, at any time."""
+"""`pycrawl add`: adds seeds to a crawl, also while it runs."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from pycrawl.errors import DirectoryHeld, UsageError
 @click.argument("urls", metavar="[URL]...", nargs=-1)
 @click.option(
     "--file", "files", metavar="FILE", multiple=True, type=click.File(encoding="utf-8"),
-    help="A file with one URL a line; - is standard input. Empty lines and those that start with # are passed over.",
+    help="A file with one URL on each line; - is standard input. Empty lines and lines that start with # are skipped.",
 )  # fmt: skip
 def command(path: Path, urls: tuple[str, ...], files: tuple[TextIO, ...]) -> None:
-    """Add seeds to a crawl.
+    """Add seeds to a crawl, also while it runs.
 
-    Works while a crawl runs: it takes them in within a second or two. A URL that is known already is left as it is.
+    A crawl that is running reads the new seeds within a few seconds. A URL that the crawl knows already is not changed.
 
     \b
       pycrawl add https://example.com/ example.org
@@ -31,7 +31,7 @@ def command(path: Path, urls: tuple[str, ...], files: tuple[TextIO, ...]) -> Non
     from pycrawl.crawl.session import Session
 
     if not urls and not files:
-        raise UsageError("nothing to add: name URLs, or a file with --file")
+        raise UsageError("nothing to add: give URLs, or a file with --file")
     directory = crawl_directory(path)
     config = directory.config()
     try:
@@ -39,5 +39,6 @@ def command(path: Path, urls: tuple[str, ...], files: tuple[TextIO, ...]) -> Non
             report(seed(session, lines_of(urls, files)))
     except DirectoryHeld as held:
         lines = [line.strip() for line in lines_of(urls, files)]
-        directory.leave_in_inbox(lines)
-        click.echo(f"{held}: it takes in {plural(len(lines), 'line')} within a few seconds.")
+        seeds = [line for line in lines if line and not line.startswith("#")]
+        directory.leave_in_inbox(seeds)
+        click.echo(f"{held}; it will add {plural(len(seeds), 'URL')} within a few seconds.")

@@ -1,4 +1,4 @@
-"""`pycrawl audit`: prove from the crawl's own log that it was polite."""
+"""`pycrawl audit`: proves from the crawl's own log of fetches that it was polite."""
 
 from __future__ import annotations
 
@@ -11,18 +11,19 @@ import click
 from pycrawl.cli.common import crawl_directory, directory_option, json_option, plural
 from pycrawl.errors import PycrawlError
 
-_MOST_LINES = 20
+_MOST_LINES = 20  # of each kind of broken rule
 
 
 @click.command("audit")
 @directory_option
 @json_option
 def command(path: Path, as_json: bool) -> None:
-    """Prove from the crawl's own log that it was polite.
+    """Prove from the crawl's log of fetches that it was polite.
 
-    For every host and every address: the smallest gap from the end of a fetch to the start of the next one, and the
-    most fetches open at once; every fetch that began before it was due; and for each robots.txt that was obeyed (by the
-    hash of its bytes) how many URLs it allowed and denied. Exit code 1 if a rule was broken.
+    The log shows, for every host and every address, the shortest time between the end of a fetch and the start of the
+    next one, and the largest number of fetches that were open at once. It also shows every fetch that started before it
+    was due, and how many URLs each robots.txt (named by the hash of its bytes) allowed and denied. The exit code is 1
+    if a rule was broken.
     """
     from pycrawl.collection.audit import audit
 
@@ -36,23 +37,23 @@ def command(path: Path, as_json: bool) -> None:
         facts = {**asdict(result), "most_at_once": result.most_at_once, "smallest_gap": result.smallest_gap}
         click.echo(json.dumps({"ok": not broken, **facts}, indent=2))
     else:
-        gap = "none (no host was asked twice)" if result.smallest_gap is None else f"{result.smallest_gap:.3f} s"
+        gap = "none (no host was fetched from twice)" if result.smallest_gap is None else f"{result.smallest_gap:.3f} s"
         click.echo(
             f"{plural(result.fetches, 'fetch', 'fetches')} on {plural(len(result.hosts), 'host')}"
             f" at {plural(len(result.addresses), 'address', 'addresses')}"
         )
         click.echo(f"smallest gap on a host      {gap}")
         click.echo(f"most at once on an address  {result.most_at_once} (allowed: {limit})")
-        click.echo(f"fetches before their time   {len(result.early)}")
+        click.echo(f"fetches that were too early {len(result.early)}")
         allowed = sum(use.allowed for use in result.robots)
         denied = sum(use.denied for use in result.robots)
         click.echo(
-            f"robots.txt                  {plural(len(result.robots), 'file')} decided: {allowed:,} URLs allowed,"
-            f" {denied:,} denied; {result.undecided:,} fetched without one"
+            f"robots.txt                  {plural(len(result.robots), 'file')}: {allowed:,} URLs allowed,"
+            f" {denied:,} denied; {result.undecided:,} fetched without a robots.txt"
         )
         for early in result.early[:_MOST_LINES]:
             click.echo(f"  {early.seconds:.3f} s too early: {early.url}")
         for place in crowded[:_MOST_LINES]:
-            click.echo(f"  {place.most_at_once} at once: {place.name}")
+            click.echo(f"  {place.most_at_once} fetches at once: {place.name}")
     if broken:
         raise PycrawlError(f"{path}: {plural(broken, 'rule was', 'rules were')} broken")

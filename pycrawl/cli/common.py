@@ -1,4 +1,4 @@
-"""What several commands share: options, readers, how numbers and times are written."""
+"""What several commands share: options, opening a crawl, and how sizes, durations, times and counts are written."""
 
 from __future__ import annotations
 
@@ -9,54 +9,82 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from pycrawl.errors import UsageError
+
 if TYPE_CHECKING:
     from pycrawl.crawl.directory import CrawlDirectory
     from pycrawl.state.database import Database
 
-_SIZE_STEPS = ("B", "KB", "MB", "GB", "TB")
-_STEP = 1000.0
+_SIZE_UNITS = ("B", "KB", "MB", "GB", "TB")
+_SIZE_STEP = 1000.0  # each unit is so many of the one before
+
+
+directory_type = click.Path(file_okay=False, path_type=Path)
 
 
 def directory_option(function: Callable[..., Any]) -> Callable[..., Any]:
-    """-C DIR, as every command has it."""
+    """Adds -C DIR to a command, as its parameter `path`."""
+    return _directory_option(function, Path(), "The crawl's directory; by default the current one.")
+
+
+def directory_option_or_argument(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds -C DIR to a command that also takes DIR as an argument; `path` is None where -C is not given."""
+    return _directory_option(function, None, "The crawl's directory; the same as DIR.")
+
+
+def _directory_option(function: Callable[..., Any], default: Path | None, text: str) -> Callable[..., Any]:
     return click.option(
         "-C",
         "path",
         metavar="DIR",
-        type=click.Path(file_okay=False, path_type=Path),
-        default=".",
-        help="The crawl's directory; by default the current one.",
+        type=directory_type,
+        default=lambda: _directory_before_the_command() or default,
+        help=text,
     )(function)
+
+
+def _directory_before_the_command() -> Path | None:
+    """Returns the DIR of `pycrawl -C DIR COMMAND`, or None; a -C after the command is stronger."""
+    path: Path | None = click.get_current_context().find_root().params.get("path")
+    return path
+
+
+def one_directory(argument: Path | None, option: Path | None, default: Path) -> Path:
+    """Returns the directory that was named, as DIR or with -C, or else `default`; two different ones are an error."""
+    if argument and option and argument != option:
+        raise UsageError(f"expected one directory, found {argument} and -C {option}")
+    return argument or option or default
 
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 
 
 def crawl_directory(path: Path) -> CrawlDirectory:
+    """Returns the directory as a crawl's, without looking whether there is one."""
     from pycrawl.crawl.directory import CrawlDirectory
 
     return CrawlDirectory(path)
 
 
 def open_for_reading(directory: CrawlDirectory) -> Database:
-    """The state, read-only: it works beside a running crawl."""
+    """Opens the state read-only, which works while a crawl runs."""
     from pycrawl.state.database import Database
 
-    directory.config()  # a directory that is no crawl's is told by its missing pycrawl.toml
+    directory.config()  # a directory without a pycrawl.toml is no crawl, and this says so
     return Database.open_readonly(directory.state)
 
 
 def size(amount: float) -> str:
-    """Bytes for people: "27.3 MB"."""
-    for unit in _SIZE_STEPS:
-        if amount < _STEP or unit == _SIZE_STEPS[-1]:
+    """Writes a number of bytes for people: "27.3 MB"."""
+    for unit in _SIZE_UNITS:
+        if amount < _SIZE_STEP or unit == _SIZE_UNITS[-1]:
             break
-        amount /= _STEP
+        amount /= _SIZE_STEP
     return f"{amount:.0f} {unit}" if unit == "B" else f"{amount:.1f} {unit}"
 
 
 def duration(seconds: float) -> str:
-    """Seconds for people: "1.5 s", "3 min 20 s", "2 h 5 min"."""
+    """Writes seconds for people: "1.5 s", "3 min 20 s", "2 h 5 min"."""
     if seconds < 60:
         return f"{seconds:.1f} s"
     if seconds < 3600:
@@ -65,9 +93,10 @@ def duration(seconds: float) -> str:
 
 
 def moment(at: float | None) -> str:
-    """A time of day for people, in local time."""
+    """Writes a time (seconds since 1970) for people, in local time; None is "never"."""
     return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(at)) if at else "never"
 
 
 def plural(count: int, one: str, many: str = "") -> str:
+    """Writes a count with its noun: "1 page", "2,000 pages"; `many` is the plural where an "s" does not make it."""
     return f"{count:,} {one if count == 1 else many or one + 's'}"

@@ -1,4 +1,4 @@
-"""`pycrawl crawl`: go on with the crawl."""
+"""`pycrawl crawl`: starts a crawl, or continues it."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from pycrawl.crawl.progress import Ended, RunLimits
     from pycrawl.crawl.session import Session
 
-_MOST_DEFAULT_FETCHERS = 8
+_MOST_DEFAULT_FETCHERS = 8  # processes, however many cores there are
 _INTERRUPTED = 130
 
 
 def _reads(kind: str) -> Any:
-    """A click callback that reads a duration or a size as pycrawl.toml does."""
+    """Returns a click callback that reads a "duration" or a "size" as pycrawl.toml does."""
 
     def callback(ctx: click.Context, parameter: click.Parameter, value: str | None) -> float | None:
         from pycrawl import config
@@ -41,18 +41,28 @@ def _reads(kind: str) -> Any:
 @click.command("crawl")
 @directory_option
 @click.option(
-    "--max-pages", metavar="N", type=click.IntRange(1), help="Stop after N pages with a 2xx answer in this run."
+    "--max-pages", metavar="N", type=click.IntRange(1), help="Stop after N pages with a 2xx status in this run."
 )
-@click.option("--max-time", metavar="TIME", callback=_reads("duration"), help="Stop after this time: 90s, 30m, 2h.")
 @click.option(
-    "--max-bytes", metavar="SIZE", callback=_reads("size"), help="Stop when so much was received: 500MB, 10GB."
+    "--max-time", metavar="TIME", callback=_reads("duration"), help="Stop after this time, such as 90s, 30m or 2h."
+)
+@click.option(
+    "--max-bytes",
+    metavar="SIZE",
+    callback=_reads("size"),
+    help="Stop after this much was received, such as 500MB or 10GB.",
 )
 @click.option("--max-depth", metavar="D", type=click.IntRange(0), help="Follow links at most D steps away from a seed.")
-@click.option("--fetchers", metavar="N", type=click.IntRange(1, 256), help="Fetcher processes in this run.")
+@click.option("--fetchers", metavar="N", type=click.IntRange(1, 256), help="Number of fetcher processes in this run.")
 @click.option(
-    "--report", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path), help="Write the run's figures as JSON."
+    "--report",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write the figures of this run to FILE, as JSON.",
 )
-@click.option("--recrawl", is_flag=True, help="Visit pages again whose last visit is older than recrawl.min_interval.")
+@click.option(
+    "--recrawl", is_flag=True, help="Also visit again the pages whose last visit is older than recrawl.min_interval."
+)
 def command(
     path: Path,
     max_pages: int | None,
@@ -65,8 +75,8 @@ def command(
 ) -> None:
     """Crawl until nothing is left, a limit is reached, or Ctrl-C.
 
-    The first Ctrl-C finishes what is in flight and saves; a second one stops at once. Either way, and after a crash or
-    a power cut too, the next `pycrawl crawl` goes on where this one stopped.
+    The first Ctrl-C lets the open fetches finish and saves; a second one stops at once. Either way, and also after a
+    crash or a power cut, the next `pycrawl crawl` continues where this one stopped.
 
     \b
       pycrawl crawl --max-pages 1000
@@ -111,7 +121,7 @@ def _run(path: Path, config: Config, fetchers: int, limits: RunLimits, recrawl: 
         seed = meta.hash_seed(database)
     database.close()
     with Interrupts() as interrupts:
-        # The fetchers start up while the rest is loaded and the state is opened.
+        # Started first, so that the fetchers load their libraries while this process loads its own and opens the state.
         pool = FetcherPool(config, seed, fetchers, directory.log / "fetchers.log")
         try:
             from pycrawl.cli.display import open_display
@@ -145,8 +155,8 @@ def _say_what_was_recovered(session: Session) -> None:
     recovery = session.recovery
     if recovery.cut or recovery.removed:
         click.echo(
-            f"The last run did not end in order: {recovery.cut_bytes:,} bytes that were never committed were cut off."
-            " Going on."
+            f"The last run was cut short: {recovery.cut_bytes:,} bytes that were not committed were removed from docs/."
+            " Their pages are fetched again."
         )
 
 

@@ -1,4 +1,4 @@
-"""`pycrawl demo`: a crawl of a web of our own, to look at."""
+"""`pycrawl demo`: crawls a synthetic web that it serves itself."""
 
 from __future__ import annotations
 
@@ -11,52 +11,65 @@ from urllib.parse import urlsplit
 import click
 
 from pycrawl.cli import crawl, init
-from pycrawl.cli.common import crawl_directory, open_for_reading
+from pycrawl.cli.common import (
+    crawl_directory,
+    directory_option_or_argument,
+    directory_type,
+    one_directory,
+    open_for_reading,
+)
 from pycrawl.errors import UsageError
 
 if TYPE_CHECKING:
     from pycrawl.crawl.directory import CrawlDirectory
     from pycrawl.simweb import SimServer
 
-_MARK = "demo-web"  # this file in a crawl's directory says that it is a demo's, and holds the seed URL
+_MARK = "demo-web"  # a directory with this file belongs to a demo, and may be removed; the file holds the seed URL
+_DEFAULT_DIRECTORY = Path("demo-crawl")
 _CONFIG = {"crawl.proxy": '"none"', "politeness.delay": "0.05", "security.allow_private_addresses": "true"}
 _COLLECTION = "docs/WTX001/B01.gz"
 
 
 @click.command("demo")
-@click.argument("path", metavar="[DIR]", default="demo-crawl", type=click.Path(file_okay=False, path_type=Path))
-def command(path: Path) -> None:
-    """Serve a small synthetic web on loopback addresses and crawl it, in DIR (by default demo-crawl).
+@click.argument("target", metavar="[DIR]", required=False, type=directory_type)
+@directory_option_or_argument
+def command(target: Path | None, path: Path | None) -> None:
+    """Crawl a small synthetic web, served on this machine for the purpose.
 
-    The web has 30 hosts and 1,500 pages, some of them broken, moved, copied or forbidden by robots.txt; nothing leaves
-    this machine. A demo that was stopped goes on; one that was finished starts afresh.
+    The crawl is made in DIR, by default demo-crawl. The web has 30 hosts and 1,500 pages, some of them broken, moved,
+    copied or denied by robots.txt; it is served on loopback addresses, so nothing leaves this machine. A demo that was
+    stopped goes on; one that had finished is removed and starts again.
     """
+    path = one_directory(target, path, _DEFAULT_DIRECTORY)
     directory = crawl_directory(path)
     goes_on = _prepare(directory)
     with _web(_port(directory) if goes_on else 0) as server:
         if goes_on:
-            click.echo(f"Going on with {path}.")
+            click.echo(f"Continuing the demo in {path}.")
         else:
             _make(directory, server.seed)
         click.echo(f"Crawling a web of {server.web.settings.hosts} hosts, served on loopback at {server.seed}")
         try:
             click.get_current_context().invoke(crawl.command, path=path)
         except SystemExit:
-            click.echo("To go on, start the demo again: its web is there only while it runs.")
+            click.echo("To continue, run `pycrawl demo` again: its web is served only while it runs.")
             raise
     _say_what_to_try(directory, server.seed)
 
 
 def _prepare(directory: CrawlDirectory) -> bool:
-    """True when there is a demo to go on with; else there is room for a new one. Only a demo is ever removed."""
+    """Returns True if the directory has a demo to continue; otherwise there is room for a new one afterwards.
+
+    A demo that has finished is removed; anything else in the directory is an error.
+    """
     if not directory.path.exists() or not any(directory.path.iterdir()):
         return False
     if not (directory.path / _MARK).exists():
-        raise UsageError(f"{directory.path}: exists and is not a demo's. Name another directory.")
+        raise UsageError(f"{directory.path}: contains something other than a demo. Name another directory.")
     with directory.hold():
         if _is_unfinished(directory):
             return True
-        click.echo(f"The demo in {directory.path} was finished: starting afresh.")
+        click.echo(f"The demo in {directory.path} had finished: starting a new one.")
         shutil.rmtree(directory.path)
     return False
 
@@ -65,7 +78,7 @@ def _is_unfinished(directory: CrawlDirectory) -> bool:
     from pycrawl.cli.stats import collect
 
     if not directory.state.exists():
-        return False  # it was stopped while it was being made
+        return False  # it was stopped while its directory was being made
     database = open_for_reading(directory)
     try:
         return bool(collect(database)["urls_queued"])
@@ -80,14 +93,14 @@ def _make(directory: CrawlDirectory, seed: str) -> None:
 
 
 def _port(directory: CrawlDirectory) -> int:
-    """Where the web was: the URLs that wait have it in them."""
+    """Returns the port that the web was served on: the queued URLs contain it."""
     return urlsplit((directory.path / _MARK).read_text("utf-8").strip()).port or 0
 
 
 def _web(port: int) -> SimServer:
     from pycrawl.simweb import SimServer, SimWebSettings
 
-    # Sizes and delays are such that hosts wait for one another, and that all of it takes some ten seconds.
+    # Chosen so that the live view has something to show (hosts that wait) and the crawl takes about 15 seconds.
     settings = SimWebSettings(hosts=30, pages=1_500, port=port, host_skew=0.5, crawl_delay=0.2, latency=0.02)
     return SimServer(settings, log=False)
 
@@ -117,7 +130,7 @@ def _a_denied_url(directory: CrawlDirectory) -> str:
 
 
 def _own_name() -> str:
-    """How this program can be called from here."""
+    """Returns the words by which the user can call this program: its name if that is in the PATH, else its file."""
     own = Path(sys.argv[0])
     found = shutil.which("pycrawl")
     return "pycrawl" if found and Path(found).resolve() == own.resolve() else str(own)

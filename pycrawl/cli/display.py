@@ -1,4 +1,4 @@
-"""What a person sees of a running crawl: a live view on a terminal, one plain line every ten seconds elsewhere."""
+"""What people see of a running crawl: a live view on a terminal, elsewhere a plain line every ten seconds."""
 
 from __future__ import annotations
 
@@ -17,18 +17,20 @@ from rich.text import Text
 from pycrawl.cli.common import duration, plural, size
 from pycrawl.crawl.progress import Ended, Progress, RunLimits
 
-_PLAIN_SECONDS = 10.0
-_BUSY = 0.9  # share of the coordinator's time from which on it is what limits the speed
+_PLAIN_SECONDS = 10.0  # between two lines of the plain display
+_BUSY = 0.9  # share of its time; a coordinator that works more than this is what limits the speed
 _ENDINGS = {
     "finished": "Finished: nothing is left to fetch",
     "max-pages": "Stopped at --max-pages",
     "max-time": "Stopped at --max-time",
     "max-bytes": "Stopped at --max-bytes",
-    "interrupted": "Interrupted; everything is saved. `pycrawl crawl` goes on from here",
+    "interrupted": "Interrupted; everything is saved. `pycrawl crawl` continues from here",
 }
 
 
 class Display(Protocol):
+    """What a crawl shows itself on: `show` is called a few times a second, `end` once, after the context is left."""
+
     def __enter__(self) -> Display: ...
 
     def __exit__(
@@ -46,10 +48,10 @@ def open_display(limits: RunLimits) -> Display:
 
 
 def what_limits(progress: Progress) -> str:
-    """What keeps the crawl from being faster right now, in one line."""
+    """Returns what keeps the crawl from being faster right now, in one line."""
     if progress.stopping:
         fetches = plural(progress.in_flight, "fetch", "fetches")
-        return f"ending ({progress.stopping}): {fetches} in flight; Ctrl-C stops at once"
+        return f"ending ({progress.stopping}): {fetches} open; Ctrl-C stops at once"
     if progress.in_flight >= progress.slots:
         return f"slots: all {progress.slots} are in use (crawl.slots_per_fetcher)"
     if progress.busy_share > _BUSY:
@@ -59,15 +61,15 @@ def what_limits(progress: Progress) -> str:
         bound = hosts / progress.typical_gap
         text = f"politeness: {plural(hosts, 'host')} at {progress.typical_gap:.3g} s each allow {bound:.3g} pages/s"
         if not progress.in_flight:
-            text += f"; the next may be hit in {duration(progress.next_ready_in)}"
+            text += f"; the next fetch is due in {duration(progress.next_ready_in)}"
         return text
     if progress.in_flight:
         return f"servers: waiting for {plural(progress.in_flight, 'answer')}"
-    return "nothing is due"
+    return "nothing is due now"
 
 
 def time_left(progress: Progress) -> str:
-    """How long it may still take, if a limit says so."""
+    """Returns how much is left until the limit on pages or on time, if there is one."""
     if math.isfinite(progress.pages_left):
         text = f"{progress.pages_left:,.0f} pages left"
         if progress.pages_per_second:
@@ -79,7 +81,7 @@ def time_left(progress: Progress) -> str:
 
 
 class PlainDisplay:
-    """For cron and pipes."""
+    """Prints a line now and then: for cron jobs and pipes."""
 
     def __init__(self) -> None:
         self._shown_at = time.monotonic()
@@ -111,6 +113,8 @@ class PlainDisplay:
 
 
 class LiveDisplay:
+    """Redraws one table in place: for terminals."""
+
     def __init__(self, console: Console, limits: RunLimits) -> None:
         self._console = console
         self._limits = limits
@@ -163,7 +167,7 @@ def _errors(errors: dict[str, int]) -> str:
 
 
 def summary(ended: Ended, docs: Path) -> list[str]:
-    """What to say when it is over."""
+    """Returns the lines that are printed when a run has ended."""
     counts = ended.counts
     rate = counts.pages / ended.seconds if ended.seconds else 0.0
     lines = [
@@ -178,7 +182,9 @@ def summary(ended: Ended, docs: Path) -> list[str]:
         types = ", ".join(f"{name} ({count:,})" for name, count in sorted(counts.unread.items()))
         lines.append(f"Stored unread, as no parser for these types is installed: {types}.")
     if ended.fetchers_replaced:
-        lines.append(f"{plural(ended.fetchers_replaced, 'fetcher')} died and was replaced; log/ says why.")
+        lines.append(
+            f"{plural(ended.fetchers_replaced, 'fetcher')} died and had to be replaced; log/fetchers.log says why."
+        )
     if ended.queued:
         parked = f", {plural(ended.parked_hosts, 'host')} put off until later" if ended.parked_hosts else ""
         lines.append(f"{plural(ended.queued, 'URL')} still queued{parked}.")

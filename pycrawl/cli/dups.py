@@ -1,4 +1,4 @@
-"""`pycrawl dups`: search and discovery of near-duplicates."""
+"""`pycrawl dups`: finds near-duplicates of one document, or all of them."""
 
 from __future__ import annotations
 
@@ -22,44 +22,44 @@ if TYPE_CHECKING:
     from pycrawl.state.documents import Document
 
 STANDARD_INPUT = "-"
-_MOST_MEMBERS = 10  # of one cluster, that people are shown
+_MOST_MEMBERS = 10  # documents of one cluster that are listed
 
 
 @click.command("dups")
 @directory_option
 @json_option
 @click.argument("document", metavar="[URL|FILE|-]", required=False)
-@click.option("--all", "find_all", is_flag=True, help="All clusters of the collection.")
+@click.option("--all", "find_all", is_flag=True, help="Find all clusters of near-duplicates in the collection.")
 @click.option(
     "--threshold",
     type=click.FloatRange(0.5, 1.0),
-    help="How much of their text documents must share; by default content.near_duplicate_threshold.",
+    help="Share of their text that near-duplicates have in common; by default content.near_duplicate_threshold.",
 )
 @click.option(
     "--share",
     type=click.FloatRange(0.01, 1.0),
     default=0.1,
     show_default=True,
-    help="How much of one of two texts the other must contain, to be listed for its passages.",
+    help="Share of one text that the other must contain to be listed under shared passages.",
 )
 def command(
     path: Path, as_json: bool, document: str | None, find_all: bool, threshold: float | None, share: float
 ) -> None:
-    """Find near-duplicates: of one document, named by its URL, a file or standard input; or, with --all, of all.
+    """Find near-duplicates of a document, or all in the collection.
 
-    Documents are compared by the words of their main content, four in a row at a time. For one document there are three
-    lists; a document is in one of them.
+    The document is named by its URL, or is a file or standard input. It is compared with the collection by the words of
+    the main content, four in a row at a time (a shingle). There are three lists, and a document is in at most one:
 
-    Near-duplicates: how alike they are truly, and by the estimate that the crawl goes by. The estimate may be off by
-    0.04, so whatever reaches the threshold by that is listed.
+    Near-duplicates: the true resemblance, from 0 to 1, and the estimate that the crawl works with. The estimate may be
+    wrong by 0.04, so documents that miss the threshold by that much are listed too.
 
-    Shares passages: documents that contain a part of the text, or that are contained in it, such as a quotation, or a
-    press release in a longer article. It says how many times four words in a row both have, and which share of the text
-    asked for and of the other this is. Passages of 100 words are found 19 times in 20, shorter ones less often; what
-    stands in more than 1,000 documents does not count.
+    Shares passages: documents that contain a part of the text, or of which it contains a part, such as a quotation, or
+    a press release in a longer article. The numbers are the shingles that both have, and which share this is of the
+    text asked for and of the other. A passage of 100 words is found 19 times in 20, a shorter one less often; passages
+    that are in more than 1,000 documents are not counted.
 
-    Same words in another order: simhashes differ in at most 3 of 64 bits. It says in how many, and which share of all
-    their words both have; where that is small, they are alike by chance.
+    Same words in another order: documents whose simhash differs in at most 3 of 64 bits. The numbers are the bits that
+    differ, and the share of their words that both have; where that share is small, the simhashes agree by chance.
 
     \b
       pycrawl dups https://example.com/
@@ -68,7 +68,7 @@ def command(
       pycrawl dups --all --json
     """
     if find_all == (document is not None):
-        raise UsageError("expected a URL, a file, - or --all, one of them")
+        raise UsageError("expected one of: a URL, a file, - or --all")
     directory = crawl_directory(path)
     config = directory.config()
     database = open_for_reading(directory)
@@ -82,13 +82,13 @@ def command(
 
 
 def _must_have_fingerprints(database: Database) -> None:
-    """Nothing found would be a wrong answer where nothing could be compared."""
+    """Raises PycrawlError if no document has fingerprints: "no near-duplicates" would then be a wrong answer."""
     from pycrawl.state.documents import count_documents
     from pycrawl.state.near_seen import count_prints
 
     if count_documents(database) and not count_prints(database):
         raise PycrawlError(
-            f"{database.path}: no document has fingerprints; with content.near_duplicates = true the crawl makes them"
+            f"{database.path}: no document has fingerprints; set content.near_duplicates = true before you crawl"
         )
 
 
@@ -179,7 +179,7 @@ def _stored(named: str, config: Config, database: Database) -> tuple[str, Docume
         raise UsageError(f"{named}: neither a file nor an http or https URL")
     document = newest_document(database, url_hash(url, meta.hash_seed(database)))
     if document is None:
-        raise PycrawlError(f"{url}: no document. `pycrawl why` tells what is known of it.")
+        raise PycrawlError(f"{url}: no document is stored. `pycrawl why` says why.")
     return url, document
 
 
@@ -283,7 +283,7 @@ def _as_json(discovery: Discovery, threshold: float) -> dict[str, Any]:
 
 @contextmanager
 def _progress_bar() -> Iterator[OnProgress]:
-    """On a terminal; elsewhere nobody looks."""
+    """Shows progress if standard error is a terminal; yields the function to call with what is done."""
     if not sys.stderr.isatty():
         yield lambda done, total: None
         return

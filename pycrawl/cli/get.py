@@ -1,4 +1,4 @@
-"""`pycrawl get`: a stored document."""
+"""`pycrawl get`: writes a stored document."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def _time(ctx: click.Context, parameter: click.Parameter, value: str | None) -> float | None:
-    """Seconds since the epoch, or ISO 8601; without a zone it is local time."""
+    """A click callback: reads seconds since 1970, or ISO 8601, which without a zone is local time."""
     if value is None:
         return None
     try:
@@ -38,19 +38,27 @@ def _time(ctx: click.Context, parameter: click.Parameter, value: str | None) -> 
 @directory_option
 @click.argument("url")
 @click.option("--headers", "with_headers", is_flag=True, help="Print the status line and headers before the body.")
-@click.option("--text", "part", flag_value="text", help="Print its text instead: all that is shown.")
-@click.option("--content", "part", flag_value="content", help="Print its main content instead, without what frames it.")
+@click.option("--text", "part", flag_value="text", help="Print the text of the page instead.")
+@click.option(
+    "--content",
+    "part",
+    flag_value="content",
+    help="Print the main content instead: the text without menus, headers and footers.",
+)
 @click.option(
     "--json",
     "part",
     flag_value="json",
-    help="Print what is read off it: title, language, encoding, text, main content, links with their texts.",
+    help="Print title, language, encoding, text, main content, and links with their texts, as JSON.",
 )
 @click.option(
-    "--at", metavar="TIME", callback=_time, help="As it was at this time (2026-03-01T12:30); without: the newest."
+    "--at",
+    metavar="TIME",
+    callback=_time,
+    help="The version stored at this time (such as 2026-03-01T12:30); by default the newest.",
 )
 def command(path: Path, url: str, with_headers: bool, part: str | None, at: float | None) -> None:
-    """Write the stored document of URL to standard output, byte for byte as it was served.
+    """Write a stored page to standard output, byte for byte as served.
 
     \b
       pycrawl get https://example.com/ > page.html
@@ -75,7 +83,7 @@ def command(path: Path, url: str, with_headers: bool, part: str | None, at: floa
         document = newest_document(database, url_hash(normal, meta.hash_seed(database)), at)
         if document is None:
             when = " from before that time" if at is not None else ""
-            raise PycrawlError(f"{normal}: no document{when}. `pycrawl why` tells what is known of it.")
+            raise PycrawlError(f"{normal}: no document{when} is stored. `pycrawl why` says why.")
         name = file_name(database, document.file_id)
     with RecordReader(directory.docs) as reader:
         record = trec_web.decode(

@@ -1,4 +1,4 @@
-"""`pycrawl init`: make a crawl's directory."""
+"""`pycrawl init`: makes a crawl's directory."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TextIO
 
 import click
 
-from pycrawl.cli.common import directory_option, plural
+from pycrawl.cli.common import directory_option_or_argument, one_directory, plural
 from pycrawl.cli.seeding import lines_of, report, seed
 from pycrawl.errors import UsageError
 
@@ -21,19 +21,25 @@ if TYPE_CHECKING:
 
 @click.command("init")
 @click.argument("target", metavar="[DIR]", required=False, type=click.Path(file_okay=False, path_type=Path))
-@directory_option
-@click.option("--seed", "seeds", metavar="URL", multiple=True, help="A URL to start from; may be given often.")
+@directory_option_or_argument
+@click.option("--seed", "seeds", metavar="URL", multiple=True, help="A URL to start from; may be given several times.")
 @click.option(
     "--seeds-file", "seed_files", metavar="FILE", multiple=True, type=click.File(encoding="utf-8"),
-    help="A file with one URL a line; - is standard input.",
+    help="A file with one URL on each line; - is standard input.",
 )  # fmt: skip
-@click.option("--contact", metavar="TEXT", default="", help="A URL or mail address for the User-Agent.")
+@click.option(
+    "--contact",
+    metavar="TEXT",
+    default="",
+    help="A URL or mail address in the User-Agent, so that webmasters can reach you.",
+)
 def command(
-    target: Path | None, path: Path, seeds: tuple[str, ...], seed_files: tuple[TextIO, ...], contact: str
+    target: Path | None, path: Path | None, seeds: tuple[str, ...], seed_files: tuple[TextIO, ...], contact: str
 ) -> None:
-    """Make a crawl in DIR (by default the current directory): pycrawl.toml and state.db.
+    """Make a crawl's directory, with its settings and its first seeds.
 
-    An existing crawl is never overwritten.
+    DIR is the current directory by default. It gets pycrawl.toml (the settings, each explained) and state.db (the
+    state). An existing crawl is never overwritten.
 
     \b
       pycrawl init my-crawl --seed https://example.com/ --contact me@example.com
@@ -41,19 +47,19 @@ def command(
     from pycrawl.config import toml_value
     from pycrawl.crawl.directory import CrawlDirectory
 
-    directory = CrawlDirectory(target or path)
+    directory = CrawlDirectory(one_directory(target, path, Path()))
     for existing in (directory.state, directory.config_file):
         if existing.exists():
-            raise UsageError(f"{existing}: exists already. `pycrawl add` adds seeds, `pycrawl crawl` goes on with it.")
+            raise UsageError(f"{existing}: exists already. `pycrawl add` adds seeds, `pycrawl crawl` continues it.")
     if any(directory.docs.glob("WTX*/B*")):
-        raise UsageError(f"{directory.docs}: holds a collection whose state.db is gone. Move it away first.")
+        raise UsageError(f"{directory.docs}: contains a collection, but its state.db is missing. Move it away first.")
     _check_seeds(seeds)
     if not contact and sys.stdin.isatty():
-        question = "A URL or mail address at which webmasters can reach you (empty: none)"
+        question = "URL or mail address where webmasters can reach you (empty for none)"
         contact = click.prompt(question, default="", show_default=False)
     changed = {"crawl.contact": toml_value(contact)} if contact else {}
     total = make(directory, changed, lines_of(seeds, seed_files))
-    if total.refused and not total.new:  # a crawl without one usable seed is not what was asked for
+    if total.refused and not total.new:  # seeds were asked for and none can be used: leave no crawl behind
         directory.state.unlink()
         directory.config_file.unlink()
         report(total)
@@ -64,13 +70,16 @@ def command(
         click.echo(f"Next: pycrawl add{where} URL    (there are no seeds yet), then: pycrawl crawl{where}")
     if total.refused:
         report(total)
-    click.echo(f"Settings are in {directory.config_file}; each is explained there.")
+    click.echo(f"The settings are in {directory.config_file}, each with an explanation.")
     if not contact:
-        click.echo("No contact is set: webmasters will not know whom to ask. Set crawl.contact there.", err=True)
+        click.echo("No contact is set, so webmasters cannot reach you. Set crawl.contact in that file.", err=True)
 
 
 def make(directory: CrawlDirectory, changed: dict[str, str], seeds: Iterator[str]) -> Seeded:
-    """The crawl itself: its folders, pycrawl.toml with these keys changed, state.db with these seeds."""
+    """Makes the crawl: its folders, a pycrawl.toml with the keys in `changed`, a state.db with `seeds`.
+
+    Returns how many seeds were new, known and refused.
+    """
     from pycrawl.config import example
     from pycrawl.crawl.session import Session
     from pycrawl.state import meta
@@ -92,7 +101,7 @@ def make(directory: CrawlDirectory, changed: dict[str, str], seeds: Iterator[str
 
 
 def _check_seeds(seeds: tuple[str, ...]) -> None:
-    """A seed on the command line that is no URL is a slip: nothing is made."""
+    """Raises UsageError if a --seed is not a URL: most likely a typing mistake, so nothing is made at all."""
     from pycrawl.urls.normal_form import UrlRules, from_user
 
     for text in seeds:

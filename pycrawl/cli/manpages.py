@@ -1,6 +1,6 @@
 """The manual pages, made from the commands: `python -m pycrawl.cli.manpages man`.
 
-What `--help` says is the source; here stand only exit codes, files, and how all of it is written in roff.
+The text is that of `--help`; this module adds the exit codes and files, and writes it all as roff.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import click
 
 from pycrawl import __version__
 from pycrawl.cli import cli
+from pycrawl.cli.group import paragraphs, summary
 
 EXIT_CODES = {
     0: "Done.",
@@ -33,13 +34,13 @@ _CODES_OF = {
 }
 _FILES = {
     "pycrawl.toml": "The settings; each is explained in the file that `pycrawl init` makes.",
-    "state.db": "The state: one SQLite database in WAL mode (with state.db-wal and state.db-shm beside it).",
-    "docs/WTX001/B01.gz": "The collection: TREC Web compound files, gzip, as many as it takes.",
+    "state.db": "The state: one SQLite database in WAL mode; state.db-wal and state.db-shm belong to it.",
+    "docs/WTX001/B01.gz": "The collection: compound files with TREC Web records, gzipped.",
     "log/crawl.log, log/fetchers.log": "What went wrong in the crawl, and in its fetcher processes.",
-    "inbox/": "Seeds that `pycrawl add` has left for a running crawl.",
-    "lock": "Held by the crawl that runs: its process id, and since when.",
+    "inbox/": "Seeds that `pycrawl add` left for the crawl that is running.",
+    "lock": "Locked by the crawl that is running; holds its process id and when it started.",
 }
-_NO_PROSE = "\b"  # click's mark for a paragraph that is not to be wrapped
+_NO_PROSE = "\b"  # click's mark for a paragraph whose lines are kept as they are
 
 
 def main() -> None:
@@ -49,7 +50,7 @@ def main() -> None:
 
 
 def pages() -> dict[str, str]:
-    """File name → page: one for the program, one for each command."""
+    """Returns the pages by file name: one for the program, one for each command."""
     made = {"pycrawl.1": _program_page()}
     for name, command in _commands():
         made[f"pycrawl-{name}.1"] = _command_page(name, command)
@@ -68,12 +69,12 @@ def _commands() -> Iterator[tuple[str, click.Command]]:
 
 
 def _program_page() -> str:
-    summary, *rest = _paragraphs(cli)
+    first, *rest = paragraphs(cli)
     description = [paragraph for paragraph in rest if not paragraph.startswith(_NO_PROSE)]  # the exit codes
-    commands = [(f"\\fBpycrawl-{_plain(name)}\\fR(1)", _first_sentence(command)) for name, command in _commands()]
+    commands = [(f"\\fBpycrawl-{_plain(name)}\\fR(1)", summary(command)) for name, command in _commands()]
     return "\n".join(
         [
-            *_head("pycrawl", summary),
+            *_head("pycrawl", first),
             *_section("SYNOPSIS", ["\\fBpycrawl\\fR \\fICOMMAND\\fR [\\fIARGUMENTS\\fR]"]),
             *_section("DESCRIPTION", _prose(description)),
             *_section("COMMANDS", _list(commands)),
@@ -89,11 +90,11 @@ def _program_page() -> str:
 def _command_page(name: str, command: click.Command) -> str:
     title = f"pycrawl-{name}"
     context = click.Context(command, parent=_program(), info_name=name)
-    paragraphs = _paragraphs(command)
-    examples = [paragraph for paragraph in paragraphs if paragraph.startswith(_NO_PROSE)]
-    description = [paragraph for paragraph in paragraphs if paragraph not in examples]
+    texts = paragraphs(command)
+    examples = [text for text in texts if text.startswith(_NO_PROSE)]
+    description = [text for text in texts if text not in examples]
     sections = [
-        *_head(title, _first_sentence(command)),
+        *_head(title, summary(command)),
         *_section("SYNOPSIS", [_synopsis(context)]),
         *_section("DESCRIPTION", _prose(description)),
         *_section("OPTIONS", _list(_options(context))),
@@ -104,14 +105,6 @@ def _command_page(name: str, command: click.Command) -> str:
         sections += _section("FILES", ["In the crawl's directory:", *_list(_literal(_FILES))])
     sections += _section("EXIT STATUS", _list(_codes(_CODES_OF.get(name, _CODES_OF_MOST))))
     return "\n".join([*sections, *_section("SEE ALSO", [_see_also(["pycrawl"])]), ""])
-
-
-def _paragraphs(command: click.Command) -> list[str]:
-    return inspect.cleandoc(command.help or "").split("\n\n")
-
-
-def _first_sentence(command: click.Command) -> str:
-    return re.split(r"(?<=\.)\s", " ".join(_paragraphs(command)[0].split()))[0]
 
 
 def _synopsis(context: click.Context) -> str:
@@ -140,18 +133,18 @@ def _see_also(titles: list[str]) -> str:
 # roff
 
 
-def _head(title: str, summary: str) -> list[str]:
+def _head(title: str, sentence: str) -> list[str]:
     return [
         f'.TH "{_plain(title.upper())}" "1" "" "pycrawl {__version__}" "pycrawl manual"',
         ".nh",  # no hyphenation: a name cut in two cannot be copied
         ".SH NAME",
-        f"{_plain(title)} \\- {_text(_as_name_line(summary))}",
+        f"{_plain(title)} \\- {_text(_as_name_line(sentence))}",
     ]
 
 
-def _as_name_line(summary: str) -> str:
-    """`apropos` shows names like this: no capital at the start, no full stop."""
-    return summary[0].lower() + summary[1:].rstrip(".")
+def _as_name_line(sentence: str) -> str:
+    """Returns a sentence as `apropos` shows it: no capital at the start, no full stop."""
+    return sentence[0].lower() + sentence[1:].rstrip(".")
 
 
 def _section(name: str, lines: list[str]) -> list[str]:
@@ -172,12 +165,12 @@ def _verbatim(paragraphs: list[str]) -> list[str]:
 
 
 def _text(text: str) -> str:
-    """Prose: what stands in backticks becomes bold."""
+    """Returns prose as roff; what is in backticks becomes bold."""
     return re.sub(r"`([^`]*)`", r"\\fB\1\\fR", _plain(text))
 
 
 def _plain(text: str) -> str:
-    """Characters as they are: "-" is the one that can be typed, and a line never becomes a request."""
+    """Returns text as roff that shows it unchanged: "-" as one can type it, and no line as a roff request."""
     escaped = text.replace("\\", "\\e").replace("-", "\\-")
     return f"\\&{escaped}" if escaped.startswith((".", "'")) else escaped
 

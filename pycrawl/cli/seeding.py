@@ -1,4 +1,4 @@
-"""Seeds from arguments and files into a crawl; shared by `init` and `add`."""
+"""What `init` and `add` share: reads seeds from arguments and files, enters them, and says what became of them."""
 
 from __future__ import annotations
 
@@ -11,16 +11,18 @@ from typing import TYPE_CHECKING, TextIO
 import click
 
 from pycrawl.cli.common import plural
+from pycrawl.cli.reasons import in_words
 from pycrawl.errors import UsageError
 
 if TYPE_CHECKING:
     from pycrawl.crawl.seeding import Seeded
     from pycrawl.crawl.session import Session
 
-_BATCH = 100_000
+_BATCH = 100_000  # lines that are entered and committed together
 
 
 def lines_of(urls: Iterable[str], files: Iterable[TextIO]) -> Iterator[str]:
+    """Yields the URLs, then the lines of the files, as they stand there."""
     yield from urls
     for file in files:
         try:
@@ -30,7 +32,7 @@ def lines_of(urls: Iterable[str], files: Iterable[TextIO]) -> Iterator[str]:
 
 
 def seed(session: Session, lines: Iterator[str]) -> Seeded:
-    """Enter all lines, in batches that are committed one by one."""
+    """Enters all lines, and commits after each batch; returns how many were new, known and refused."""
     from pycrawl.crawl.seeding import Seeded, add_seeds
 
     total = Seeded()
@@ -49,13 +51,13 @@ def seed(session: Session, lines: Iterator[str]) -> Seeded:
 
 
 def report(total: Seeded) -> None:
-    """Say what became of the seeds; an error when there was not one that could be used."""
+    """Prints what became of the seeds; raises UsageError if not one of them can be used."""
     for line, reason in total.examples:
-        click.echo(f"pycrawl: turned away ({reason}): {line}", err=True)
+        click.echo(f"pycrawl: not added: {line} ({in_words(reason)})", err=True)
     hidden = total.refused.total() - len(total.examples)
     if hidden > 0:
         click.echo(f"pycrawl: … and {plural(hidden, 'more line')}", err=True)
     known = f", {total.known:,} known already" if total.known else ""
     click.echo(f"{plural(total.new, 'new URL')}{known}.")
     if total.refused and not total.new and not total.known:
-        raise UsageError("none of these can be crawled")
+        raise UsageError("none of these URLs can be crawled")

@@ -1,4 +1,4 @@
-"""`pycrawl stats`: what the crawl has and what it met."""
+"""`pycrawl stats`: shows what the crawl has fetched, stored and met."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pycrawl.state.database import Database
     from pycrawl.state.meta import RunRow
 
+# How many are listed at the most.
 _MOST_HOSTS = 50
 _MOST_TRAPS = 20
 _MOST_MIRRORS = 5
@@ -31,7 +32,7 @@ _TOTALS = (
 
 
 def collect(database: Database) -> dict[str, Any]:
-    """What `stats --json` prints: all from one commit."""
+    """Returns what `stats --json` prints, all of it as of one commit."""
     from pycrawl.state import meta
     from pycrawl.state.counters import family, totals
     from pycrawl.state.mirrors import mirrors
@@ -64,7 +65,7 @@ def collect(database: Database) -> dict[str, Any]:
 
 
 def _traps(database: Database) -> list[dict[str, Any]]:
-    """The kinds of pages that brought least."""
+    """Returns the kinds of pages that brought the least that was new."""
     from pycrawl.state.patterns import worst_patterns
 
     return [
@@ -102,12 +103,12 @@ def _run_as_json(run: RunRow | None) -> dict[str, Any] | None:
 @click.command("stats")
 @directory_option
 @json_option
-@click.option("--hosts", "show_hosts", is_flag=True, help="Also the hosts, those with the most pages first.")
-@click.option("--errors", "show_errors", is_flag=True, help="Also the last URLs that failed, and why.")
+@click.option("--hosts", "show_hosts", is_flag=True, help="List the hosts too, those with the most pages first.")
+@click.option("--errors", "show_errors", is_flag=True, help="List the last URLs that failed too, and why.")
 def command(path: Path, as_json: bool, show_hosts: bool, show_errors: bool) -> None:
-    """Show what the crawl has, what it met, and how fast it is.
+    """Show what was fetched and stored, what failed, and how fast it was.
 
-    It reads beside a running crawl, which commits every second.
+    It works while a crawl runs; the numbers are those of the last commit, at most a second or two old.
     """
     database = open_for_reading(crawl_directory(path))
     facts = collect(database)
@@ -166,14 +167,14 @@ def _lines(facts: dict[str, Any]) -> list[str]:
         f"robots.txt  {facts['robots_denied']:,} URLs denied",
         f"status      {_family(facts['status'])}",
         f"errors      {_family(facts['errors'])}",
-        f"turned away {_family(facts['filtered'])}",
+        f"skipped     {_family(facts['filtered'])}",
         *_trap_lines(facts),
         f"started     {moment(facts['started_at'])}",
     ]
     if run is None:
         lines.append("last crawl  none yet: run `pycrawl crawl`")
     else:
-        state = f"ended {moment(run['ended_at'])} ({run['ended_by']})" if run["ended_at"] else "running, or killed"
+        state = f"ended {moment(run['ended_at'])} ({run['ended_by']})" if run["ended_at"] else "running, or was killed"
         took = duration(run["updated_at"] - run["started_at"])
         lines.append(
             f"last crawl  {moment(run['started_at'])}, {state}: {run['pages']:,} pages in {took}"

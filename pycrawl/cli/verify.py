@@ -1,4 +1,4 @@
-"""`pycrawl verify`: prove the durability contract on a directory."""
+"""`pycrawl verify`: proves that a crawl's database and collection agree."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pycrawl.cli.common import crawl_directory, directory_option, json_option
+from pycrawl.cli.common import crawl_directory, directory_option, json_option, plural
 from pycrawl.errors import PycrawlError
 
 if TYPE_CHECKING:
     from pycrawl.collection.verify import Check
 
-_SHOW_EVERY = 1_000
+_SHOW_EVERY = 1_000  # records read
 
 
 @click.command("verify")
 @directory_option
 @json_option
 def command(path: Path, as_json: bool) -> None:
-    """Read everything and prove that database and collection agree: nothing missing, nothing cut, nothing twice.
+    """Prove that database and collection agree, by reading everything.
 
-    It changes nothing, and may run beside a crawl.
+    No document may be missing, cut or stored twice. It changes nothing, and may run while a crawl runs.
     """
     from pycrawl.collection.verify import verify
 
@@ -46,7 +46,7 @@ def command(path: Path, as_json: bool) -> None:
     elif not faults:
         click.echo("All is well.")
     if faults:
-        raise PycrawlError(f"{path}: {faults} faults found")
+        raise PycrawlError(f"{path}: {plural(faults, 'fault')} found")
 
 
 def _show(check: Check) -> None:

@@ -1,4 +1,4 @@
-"""`pycrawl why`: how a URL was found, what was decided and why, when it is next."""
+"""`pycrawl why`: tells how a URL was found, what became of it and why, and when it is next."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pycrawl.cli.common import crawl_directory, directory_option, json_option, moment, open_for_reading
+from pycrawl.cli.reasons import in_words
 from pycrawl.errors import UsageError
 
 if TYPE_CHECKING:
     from pycrawl.config import Config
     from pycrawl.state.database import Database
 
-_LONGEST_CHAIN = 20
+_LONGEST_CHAIN = 20  # pages shown on the way from a seed to the URL
 
 
 @click.command("why")
@@ -24,9 +25,9 @@ _LONGEST_CHAIN = 20
 @json_option
 @click.argument("url")
 def command(path: Path, url: str, as_json: bool) -> None:
-    """Tell all that is known of URL: how it was found, what became of it, when it is next.
+    """Tell how a URL was found, what became of it and why, when it is next.
 
-    For a URL that was never met it tells whether the scope would let it in.
+    For a URL that the crawl never met, it says whether the scope would let it in.
     """
     from pycrawl.urls.normal_form import UrlRules, from_user
 
@@ -87,7 +88,7 @@ def collect(database: Database, config: Config, url: str) -> dict[str, Any]:
 
 
 def _charset(database: Database, document_id: int) -> dict[str, str] | None:
-    """How the text was read, and what it was said to be; None: it is ASCII, or no text."""
+    """Returns the encoding that the text was read in and the one it declares; None if it is ASCII, or no text."""
     from pycrawl.state.documents import document
 
     found = document(database, document_id)
@@ -95,7 +96,7 @@ def _charset(database: Database, document_id: int) -> dict[str, str] | None:
 
 
 def _copy(database: Database, document_id: int) -> dict[str, Any] | None:
-    """What the document is a copy of, exact or near; None: of nothing older."""
+    """Returns what the document is an exact or near copy of; None if it is no copy."""
     from pycrawl.state.documents import document, url_and_time
     from pycrawl.state.near_seen import nearness_of
 
@@ -115,7 +116,7 @@ def _copy(database: Database, document_id: int) -> dict[str, Any] | None:
 
 
 def _patterns(database: Database, host_id: int, url: str) -> list[dict[str, Any]]:
-    """What the kinds of pages that the URL belongs to have brought so far, as far as it was little."""
+    """Returns those kinds of pages the URL belongs to that brought little that was new, and how little."""
     from pycrawl.state.patterns import kinds_of
 
     return [
@@ -151,7 +152,7 @@ def _robots(database: Database, config: Config, url: str) -> dict[str, Any] | No
 def _lines(facts: dict[str, Any]) -> list[str]:
     lines = [facts["url"]]
     if not facts["known"]:
-        lines.append("  not known: no page that was read links to it, and it is no seed")
+        lines.append("  not known: it is no seed, and no page read so far links to it")
     for step in facts["found"][:1]:
         how = {"seed": "a seed", "link": "a link", "redirect": "a redirect"}[step["via"]]
         lines.append(f"  found as {how}, {step['depth']} links from a seed, {moment(step['found_at'])}")
@@ -159,7 +160,7 @@ def _lines(facts: dict[str, Any]) -> list[str]:
     if facts["inlinks"]:
         lines.append(f"  links to it seen so far: {facts['inlinks']:,}")
     wanted = facts["scope"] == "wanted"
-    lines.append("  scope: wanted" if wanted else f"  scope: turned away ({facts['scope']})")
+    lines.append("  scope: wanted" if wanted else f"  {in_words(facts['scope'])}")
     lines += _robots_lines(facts["robots"])
     lines += [
         f"  pages like {one['pattern']}: {one['pages']:,}, yield {one['yield']:.2f},"
@@ -174,15 +175,15 @@ def _lines(facts: dict[str, Any]) -> list[str]:
             f" (tries: {visit['tries']})"
         )
         if visit["document"]:
-            lines.append("  stored: `pycrawl get` gives it")
+            lines.append("  stored: `pycrawl get` prints it")
     lines += _charset_lines(facts["charset"])
     lines += _copy_lines(facts["copy"])
     if facts["mirror_of"]:
-        lines.append(f"  its host is a mirror of {facts['mirror_of']}: new URLs of it wait behind others")
+        lines.append(f"  its host is a mirror of {facts['mirror_of']}: its new URLs wait behind those of other hosts")
     if facts["queue"]:
         rests = (facts["host_ready_at"] or 0.0) > time.time()
-        when = f"from {moment(facts['host_ready_at'])} on" if rests else "now"
-        lines.append(f"  waits in {facts['queue']}; its host may be hit {when}")
+        when = f"at {moment(facts['host_ready_at'])}" if rests else "now"
+        lines.append(f"  waits in {facts['queue']}; the next fetch from its host is due {when}")
         if facts["host_failures"]:
             lines.append(f"  its host has failed {facts['host_failures']} times in a row")
     return lines
@@ -201,9 +202,7 @@ def _copy_lines(copy: dict[str, Any] | None) -> list[str]:
     if copy is None:
         return []
     if copy["kind"] == "exact":
-        return [
-            f"  an exact copy of {copy['of']}: not stored again, its links are followed if it stands on another host"
-        ]
+        return [f"  an exact copy of {copy['of']}: not stored again; its links are followed if it is on another host"]
     lines = [f"  a near-duplicate of {copy['of']} (resemblance {copy['resemblance']:.3f})"]
     if copy["representative"] != copy["of"]:
         lines.append(f"    in the cluster of {copy['representative']}")
@@ -212,7 +211,7 @@ def _copy_lines(copy: dict[str, Any] | None) -> list[str]:
 
 def _robots_lines(robots: dict[str, Any] | None) -> list[str]:
     if robots is None:
-        return ["  robots.txt: not asked for yet"]
+        return ["  robots.txt: not fetched yet"]
     word = "allowed" if robots["allowed"] else "denied"
     by = f" by line {robots['line_number']}: {robots['line']}" if robots["line"] else ""
     return [f"  robots.txt: {word}{by} (status {robots['status']}, {moment(robots['fetched_at'])})"]

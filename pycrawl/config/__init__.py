@@ -1,4 +1,5 @@
-"""The configuration: kinds of keys (`keys.py`), the sections made of them (`sections.py`), the file (`file.py`)."""
+"""The settings of a crawl: kinds of values (`keys.py`), the sections and their keys (`sections.py`), and the file
+(`file.py`)."""
 
 from pycrawl.config.file import CONFIG_NAME, example, load, parse, toml_value
 from pycrawl.config.keys import PROXY_FORM, parse_duration, parse_size

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 import tomllib
 from collections.abc import Iterator
 from dataclasses import MISSING, Field, fields
@@ -12,6 +13,7 @@ from pycrawl.config.sections import Config
 from pycrawl.errors import ConfigError
 
 CONFIG_NAME = "pycrawl.toml"
+_EXAMPLE_WIDTH = 100  # characters; comments are wrapped, so that they can be read in any editor
 _PLUGINS = "plugins"
 
 
@@ -24,7 +26,7 @@ def _sections() -> Iterator[tuple[str, Any]]:
 
 
 def load(path: Path) -> Config:
-    """The configuration in the file at `path`."""
+    """Returns the configuration in the file at `path`. Raises ConfigError, which names the file and the key."""
     try:
         text = path.read_text("utf-8-sig")  # some editors put a byte order mark first
     except FileNotFoundError:
@@ -37,10 +39,10 @@ def load(path: Path) -> Config:
 
 
 def parse(text: str, origin: str = CONFIG_NAME) -> Config:
-    """The configuration in `text`; `origin` names it in error messages."""
+    """Returns the configuration in `text`; `origin` is what error messages call it."""
     try:
         tables = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:  # also numbers too long, and brackets too deep, to read
+    except (ValueError, RecursionError) as error:  # RecursionError: too many brackets inside each other
         raise ConfigError(f"{origin}: not valid TOML: {error}") from None
     sections = dict(_sections())
     plugins = _plugin_tables(origin, tables.pop(_PLUGINS, {}))
@@ -73,17 +75,19 @@ def _section(origin: str, name: str, cls: Any, table: object) -> Any:
 
 
 def example(changed: dict[str, str] | None = None) -> str:
-    """`pycrawl.toml.example`: every key with its meaning and default.
+    """Returns the text of a `pycrawl.toml` with every key, its meaning and its default.
 
-    Keys named in `changed` ("section.key" → TOML text) stand as given; the others are commented out with their
-    defaults, so that a later release may choose better ones.
+    Keys in `changed` ("section.key" → value as TOML) are set; the others are commented out, so that a crawl gets the
+    better defaults of a later release.
     """
     changed = changed or {}
     lines = []
     for name, cls in _sections():
         lines += [f"# {cls.__doc__}", f"[{name}]"]
         for key in fields(cls):
-            lines.append(f"# {key.metadata['doc']}")
+            lines += textwrap.wrap(
+                key.metadata["doc"], _EXAMPLE_WIDTH, initial_indent="# ", subsequent_indent="# ", break_on_hyphens=False
+            )
             written = changed.get(f"{name}.{key.name}")
             default = key.metadata["written"] or toml_value(key.default)
             lines.append(f"{key.name} = {written}" if written is not None else f"# {key.name} = {default}")
@@ -93,7 +97,7 @@ def example(changed: dict[str, str] | None = None) -> str:
 
 
 def toml_value(value: object) -> str:
-    """A value as TOML writes it."""
+    """Returns a value as it is written in TOML."""
     match value:
         case bool():
             return "true" if value else "false"

@@ -1,7 +1,7 @@
-"""The kinds of settings: each turns a value of `pycrawl.toml` into one of Python, or says what was expected instead.
+"""The kinds of values in `pycrawl.toml`. For each there is a function that reads a value as TOML has it.
 
-A reader raises ValueError with a message of the form "expected …, found …"; `file.py` adds which key it was. Durations
-become seconds, sizes become bytes.
+It returns the value that the program works with (durations in seconds, sizes in bytes), or raises ValueError with a
+message of the form "expected …, found …"; `file.py` adds the name of the key.
 """
 
 from __future__ import annotations
@@ -17,23 +17,24 @@ _SIZE_UNITS = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**1
 _SIZE_UNITS |= {"k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 _SIZE_UNITS |= {"kib": 2**10, "mib": 2**20, "gib": 2**30, "tib": 2**40}
 _LARGEST_BODY = 99_000_000  # bytes: with its headers a record stays below the 100 MB that Indri reads
-_MOST = 10.0**15  # bytes or seconds: beyond it a whole number is no longer exact
+_MOST = 10.0**15  # bytes or seconds; a float cannot hold every whole number far above this
 # Scheme, user and password, host, port. As in `curl`, the "h" of socks5h says that the proxy looks names up.
 PROXY_FORM = re.compile(r"(http|socks5h?)://(?:([^\s/@]*)@)?(\[[0-9A-Fa-f:.]+\]|[^\s/:@\[\]]+)(?::([0-9]{1,5}))?/?")
 _AMOUNT = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([a-zA-Z]*)\s*")
 
 
 def parse_duration(value: object) -> float:
-    """Seconds from a number or from words like "90s", "2h", "7d"."""
+    """Reads a duration: a number of seconds, or a string such as "90s", "2h" or "7d". Returns seconds."""
     return _amount(value, _DURATION_UNITS | {"": 1.0}, 'a duration such as 0.5, "90s", "2h" or "7d"')
 
 
 def parse_size(value: object) -> int:
-    """Bytes from a number or from words like "10 MB"."""
+    """Reads a size: a number of bytes, or a string such as "10 MB". Returns bytes."""
     return int(_amount(value, _SIZE_UNITS, 'a size such as 4096, "64 KB" or "10 MB"'))
 
 
 def body_size(value: object) -> int:
+    """Reads a size at which a record can still be read by the tools that read TREC Web."""
     size = parse_size(value)
     if not 0 < size <= _LARGEST_BODY:
         raise ValueError(
@@ -43,7 +44,7 @@ def body_size(value: object) -> int:
 
 
 def _amount(value: object, units: dict[str, Any], expected: str) -> float:
-    amount = -1.0
+    amount = -1.0  # stands for a value that cannot be read
     if isinstance(value, int | float) and not isinstance(value, bool):
         amount = float(value) if value <= _MOST else -1.0
     elif isinstance(value, str) and (match := _AMOUNT.fullmatch(value)):
@@ -54,6 +55,8 @@ def _amount(value: object, units: dict[str, Any], expected: str) -> float:
 
 
 def integer(least: int, most: int) -> Callable[[object], int]:
+    """Returns the reader of whole numbers from `least` to `most`, both included."""
+
     def read(value: object) -> int:
         if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
             raise ValueError(f"expected a whole number from {least} to {most}, found {value!r}")
@@ -63,6 +66,8 @@ def integer(least: int, most: int) -> Callable[[object], int]:
 
 
 def number(least: float, most: float) -> Callable[[object], float]:
+    """Returns the reader of numbers from `least` to `most`, both included."""
+
     def read(value: object) -> float:
         if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
             raise ValueError(f"expected a number from {least:g} to {most:g}, found {value!r}")
@@ -72,12 +77,14 @@ def number(least: float, most: float) -> Callable[[object], float]:
 
 
 def switch(value: object) -> bool:
+    """Reads true or false."""
     if not isinstance(value, bool):
         raise ValueError(f"expected true or false, found {value!r}")
     return value
 
 
 def plain_text(value: object) -> str:
+    """Reads a string that can stand in a header: one line, no control characters."""
     if not isinstance(value, str):
         raise ValueError(f"expected a string, found {value!r}")
     if any(ord(character) < 32 for character in value):
@@ -86,6 +93,7 @@ def plain_text(value: object) -> str:
 
 
 def product_token(value: object) -> str:
+    """Reads a name that robots.txt files can address."""
     text = plain_text(value)
     if not re.fullmatch(r"[A-Za-z_-]+", text):  # RFC 9309, 2.2.1
         raise ValueError(f'expected letters, "_" and "-" only (the product token of RFC 9309), found {value!r}')
@@ -93,6 +101,8 @@ def product_token(value: object) -> str:
 
 
 def choice(*words: str) -> Callable[[object], str]:
+    """Returns the reader of one of these words."""
+
     def read(value: object) -> str:
         if not isinstance(value, str) or value not in words:
             raise ValueError(f"expected one of {', '.join(map(repr, words))}, found {value!r}")
@@ -102,12 +112,14 @@ def choice(*words: str) -> Callable[[object], str]:
 
 
 def text_list(value: object) -> tuple[str, ...]:
+    """Reads a list of strings."""
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         raise ValueError(f"expected a list of strings, found {value!r}")
     return tuple(value)
 
 
 def schemes(value: object) -> tuple[str, ...]:
+    """Reads a list of URL schemes that pycrawl can fetch."""
     texts = text_list(value)
     for scheme in texts:
         if scheme not in ("http", "https"):
@@ -118,6 +130,7 @@ def schemes(value: object) -> tuple[str, ...]:
 
 
 def networks(value: object) -> tuple[str, ...]:
+    """Reads a list of networks, each an address with or without the length of its prefix."""
     texts = text_list(value)
     for text in texts:
         try:
@@ -128,14 +141,16 @@ def networks(value: object) -> tuple[str, ...]:
 
 
 def proxy(value: object) -> str:
+    """Reads the URL of a proxy, "none" or ""."""
     text = plain_text(value)
     if text in ("", "none") or PROXY_FORM.fullmatch(text):
         return text
-    found = re.sub(r"//.*@", "//…@", text)  # a password does not belong into messages
+    found = re.sub(r"//.*@", "//…@", text)  # the message must not show a password
     raise ValueError(f'expected "", "none", "http://HOST:PORT", "socks5://…" or "socks5h://…", found {found!r}')
 
 
 def patterns(value: object) -> tuple[str, ...]:
+    """Reads a list of regular expressions."""
     texts = text_list(value)
     for text in texts:
         try:
@@ -146,5 +161,8 @@ def patterns(value: object) -> tuple[str, ...]:
 
 
 def key(read: Callable[[object], Any], default: object, doc: str, written: str = "") -> Any:
-    """One key: `default` as a value of Python, `written` as it stands in the example where that differs."""
+    """Declares a key: `read` reads its value, `doc` says what it means, `default` is what it is when not set.
+
+    `written` is the default as the example writes it, where that is not `default` itself ("1s" instead of 1.0).
+    """
     return field(default=default, metadata={"read": read, "doc": doc, "written": written})

@@ -83,6 +83,6 @@ def _holder(data: bytes) -> str:
     try:
         holder = json.loads(data)
         since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(holder["since"]))
-        return f"held by another pycrawl (process {holder['pid']}, since {since})"
+        return f"a crawl is running (process {holder['pid']}, since {since})"
     except (ValueError, KeyError, TypeError):
-        return "held by another pycrawl"
+        return "a crawl is running"

@@ -1,7 +1,9 @@
-"""The compiled hot path (`native/*.c`); `compiled.py` says whether there is one."""
+"""The compiled hot path (`native/*.c`); `native/__init__.py` says whether there is one."""
 
 from collections.abc import Callable
 from typing import Any
+
+SOURCES: str  # the digest of the C files it was built from (`sources.py`); "": compiled by hand
 
 def words(text: str | bytes, fold: Any = ..., alone: Any = ..., /) -> tuple[bytes, bytes]:
     """Of a text in UTF-8: the hashes of its words, eight bytes each, and for each whether it begins with a digit.

@@ -17,9 +17,14 @@ static struct PyModuleDef module = {
     PyModuleDef_HEAD_INIT, .m_name = "pycrawl.native._compiled", .m_doc = "The hot path, compiled.", .m_size = -1, .m_methods = functions,
 };
 
+/* setup.py passes the digest of these C files, and the loader compares it with those that lie beside the module. */
+#ifndef SOURCES_DIGEST
+#define SOURCES_DIGEST ""
+#endif
+
 PyMODINIT_FUNC PyInit__compiled(void) {
     PyObject *made = PyModule_Create(&module);
-    if (made != NULL && add_link_cache(made) < 0) {
+    if (made != NULL && (add_link_cache(made) < 0 || PyModule_AddStringConstant(made, "SOURCES", SOURCES_DIGEST) < 0)) {
         Py_CLEAR(made);
     }
     return made;

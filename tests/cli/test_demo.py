@@ -46,14 +46,14 @@ def test_ctrl_c_ends_web_and_crawl_and_the_next_demo_goes_on(tmp_path: Path) -> 
         process.send_signal(signal.SIGINT)
         output, _ = process.communicate(timeout=DEADLINE)
     assert process.returncode == 130
-    assert "start the demo again" in output
+    assert "run `pycrawl demo` again" in output
     psutil.wait_procs(family, timeout=5)
     assert not [one for one in family if one.is_running()]
     before = pages_fetched(crawl)
     with demo(crawl, pages=before + 50) as process:
         process.send_signal(signal.SIGINT)
         output, _ = process.communicate(timeout=DEADLINE)
-    assert output.startswith(f"Going on with {crawl}.")
+    assert output.startswith(f"Continuing the demo in {crawl}.")
 
 
 def test_the_web_ends_when_the_demo_is_killed(tmp_path: Path) -> None:
@@ -68,5 +68,5 @@ def test_what_is_not_a_demo_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("my only copy")
     done = subprocess.run([PYCRAWL, "demo", tmp_path], capture_output=True, text=True, check=False)
     assert done.returncode == 2
-    assert "is not a demo's" in done.stderr
+    assert "contains something other than a demo" in done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]

@@ -134,7 +134,7 @@ def test_the_threshold_can_be_chosen(crawl: Crawl) -> None:
 
 @pytest.mark.parametrize("arguments", [[], ["--all", "http://example.com/"]])
 def test_wrong_usage(crawl: Crawl, arguments: list[str]) -> None:
-    assert "one of them" in crawl.run("dups", *arguments, exit_code=WRONG_USAGE).stderr
+    assert "expected one of: " in crawl.run("dups", *arguments, exit_code=WRONG_USAGE).stderr
 
 
 def test_what_is_not_there(crawl: Crawl) -> None:

@@ -73,7 +73,7 @@ def test_seeds_from_a_file(tmp_path: Path) -> None:
     file.write_text("# a comment\n\nexample.com\n  http://example.org/a#part  \nnot a url\nmailto:x@example.com\n")
     made = pycrawl("init", tmp_path / "new", "--seeds-file", file)
     assert made.returncode == OK
-    assert "turned away (not-a-url): not a url" in made.stderr
+    assert "not added: not a url (not a URL)" in made.stderr
     assert "(2 seeds to start from)" in made.stdout
 
 
@@ -81,12 +81,12 @@ def test_seeds_that_are_all_rubbish(crawl: Crawl, tmp_path: Path) -> None:
     file = tmp_path / "seeds"
     file.write_text("".join(f"rubbish number {number}\n" for number in range(9)))
     refused = crawl.run("add", "--file", file, exit_code=USAGE)
-    assert refused.stderr.count("turned away") == 5
+    assert refused.stderr.count("not added: ") == 5
     assert "… and 4 more lines" in refused.stderr
-    assert "none of these can be crawled" in refused.stderr
+    assert "none of these URLs can be crawled" in refused.stderr
     made = pycrawl("init", tmp_path / "new", "--seeds-file", file)
     assert made.returncode == USAGE
-    assert "none of these can be crawled" in made.stderr
+    assert "none of these URLs can be crawled" in made.stderr
 
 
 def test_files_that_cannot_be_read(crawl: Crawl, tmp_path: Path) -> None:
@@ -105,7 +105,7 @@ def test_files_that_cannot_be_read(crawl: Crawl, tmp_path: Path) -> None:
 def test_add(crawl: Crawl) -> None:
     added = crawl.run("add", "http://example.org/", "example.net", "http://EXAMPLE.com:80/", "nonsense here")
     assert added.stdout == "2 new URLs, 1 known already.\n"
-    assert "turned away (not-a-url): nonsense here" in added.stderr
+    assert "not added: nonsense here (not a URL)" in added.stderr
     assert urls(crawl) == ["http://example.com/", "http://example.org/", "http://example.net/"]
 
 
@@ -117,7 +117,7 @@ def test_add_from_standard_input(crawl: Crawl) -> None:
 def test_add_keeps_to_the_scope(crawl: Crawl) -> None:
     crawl.configure({"scope": {"deny_hosts": ["*.example.org"]}})
     refused = crawl.run("add", "http://www.example.org/", exit_code=USAGE)
-    assert "turned away (host-denied): http://www.example.org/" in refused.stderr
+    assert "not added: http://www.example.org/ (out of scope: its host matches scope.deny_hosts)" in refused.stderr
 
 
 def test_add_of_nothing(crawl: Crawl) -> None:

@@ -159,7 +159,7 @@ def test_get_of_what_is_not_there(crawl: Crawl, fresh: Crawl, site: Site) -> Non
         (fresh, "http://example.com/"),
     ):
         refused = where.run("get", url, exit_code=FAILED)
-        assert "no document. `pycrawl why`" in refused.stderr
+        assert "no document is stored. `pycrawl why`" in refused.stderr
         assert refused.stdout == ""
     refused = crawl.run("get", "--at", "2001-01-01", site.url + "/", exit_code=FAILED)
     assert "no document from before that time" in refused.stderr
@@ -177,7 +177,7 @@ def test_why_of_a_page(crawl: Crawl, site: Site) -> None:
     assert facts["visit"]["document"]
     text = crawl.run("why", site.url + "/b").stdout
     assert "last visit" in text
-    assert "stored: `pycrawl get` gives it" in text
+    assert "stored: `pycrawl get` prints it" in text
 
 
 def test_why_a_page_was_not_stored(crawl: Crawl, site: Site) -> None:
@@ -196,7 +196,10 @@ def test_why_before_any_crawl(fresh: Crawl) -> None:
     facts = fresh.why("http://example.com/")
     assert facts["queue"] == "front queue 8"
     assert facts["visit"] is None
-    assert "waits in front queue 8; its host may be hit now" in fresh.run("why", "http://example.com/").stdout
+    assert (
+        "waits in front queue 8; the next fetch from its host is due now"
+        in fresh.run("why", "http://example.com/").stdout
+    )
 
 
 def test_verify(crawl: Crawl, fresh: Crawl) -> None:

@@ -45,7 +45,7 @@ def test_two_cannot_hold_it_and_the_second_hears_who_does(tmp_path: Path) -> Non
         with pytest.raises(DirectoryHeld) as raised, directory.hold():
             pass
         text = str(raised.value)
-        assert f"{tmp_path}: held by another pycrawl (process {os.getpid()}, since " in text
+        assert f"{tmp_path}: a crawl is running (process {os.getpid()}, since " in text
         since = re.search(r"since ([-0-9: ]+)\)", text)
         assert since is not None
         assert before <= time.mktime(time.strptime(since[1], "%Y-%m-%d %H:%M:%S")) <= time.time()
@@ -71,7 +71,7 @@ def test_a_holder_that_has_not_said_its_name(tmp_path: Path) -> None:
     directory = CrawlDirectory(tmp_path)
     with directory.hold():
         (tmp_path / "lock").write_text("")
-        with pytest.raises(DirectoryHeld, match=r": held by another pycrawl$"), directory.hold():
+        with pytest.raises(DirectoryHeld, match=r": a crawl is running$"), directory.hold():
             pass
 
 
