@@ -16,7 +16,7 @@ import pytest
 from pycrawl.simweb import SimServer, SimWebSettings
 
 PYCRAWL = Path(sys.executable).with_name("pycrawl")
-DEADLINE = 30.0  # seconds
+DEADLINE = 300.0  # seconds
 ENOUGH_REQUESTS = 30  # by then both fetchers have fetched and parsed
 
 COORDINATOR_NEVER = (

@@ -40,12 +40,9 @@ from pycrawl.store.reader import RecordReader
 
 _MOST_READ = 200  # documents whose texts a search reads to say how alike they truly are
 _MOST_ASKED = 4_096  # fingerprints of passages that are looked up, the smallest: all of some 65,000 words
-_COMMON = 1_000  # documents: a passage in more of them is of a frame
 _LEAST_SHARED = 3  # fingerprints of passages
 _MOST_RANKED = 2_000  # documents that share the most of them
-_MOST_COMPARED = 50  # of these: those whose texts are read
 _FEW_BITS = 3  # by which simhashes of nearly the same words differ
-_MOST_REORDERED = 20
 
 F64 = NDArray[np.float64]
 I64 = NDArray[np.int64]
@@ -180,11 +177,29 @@ class Asked:
         self.shingles = shingles(words.hashes)
 
 
+@dataclass(frozen=True, slots=True)
+class SearchBounds:
+    """How far a search goes, in documents."""
+
+    common: int = 1_000  # a passage that more documents have belongs to a frame, and says nothing
+    compared: int = 50  # of those that share passages, so many are read and compared
+    reordered: int = 20  # listed as having the same words in another order
+
+
+DEFAULT_BOUNDS = SearchBounds()
+
+
 class Searcher:
     """Looks one text up. Every sketch is compared, as this costs less than to build an index for one question."""
 
     def __init__(
-        self, database: Database, reader: RecordReader, texts: TextReader, threshold: float, least_share: float
+        self,
+        database: Database,
+        reader: RecordReader,
+        texts: TextReader,
+        threshold: float,
+        least_share: float,
+        bounds: SearchBounds = DEFAULT_BOUNDS,
     ) -> None:
         """`threshold`: of resemblance; `least_share`: of one of two texts, that the other must contain."""
         self._database = database
@@ -192,6 +207,7 @@ class Searcher:
         self._least = threshold - MARGIN
         self._least_share = least_share
         self._texts = texts
+        self._bounds = bounds
 
     def find(self, text: str, apart_from: int = 0) -> SearchResult:
         """What the collection has in common with a text. A document stands in one list, beside those with its bytes."""
@@ -239,12 +255,12 @@ class Searcher:
     def _sharing(self, asked: Asked, listed: set[int]) -> tuple[list[Sharing], int]:
         """Those that truly share enough, the most first; and how many more may, whose texts were not read."""
         prints = selected(asked.words)[:_MOST_ASKED]
-        found = sharing(self._database, prints, _COMMON)
+        found = sharing(self._database, prints, self._bounds.common)
         chosen = (found.counts >= min(_LEAST_SHARED, len(prints))) & ~np.isin(found.ids, list(listed))
         ids, counts = found.ids[chosen], found.counts[chosen]
         most = np.argsort(-counts, kind="stable")[:_MOST_RANKED]
         promise = _promise(counts[most], prints_of(self._database, ids[most])["words"], len(asked.words))
-        ranked = ids[most][np.argsort(-promise, kind="stable")][:_MOST_COMPARED].tolist()
+        ranked = ids[most][np.argsort(-promise, kind="stable")][: self._bounds.compared].tolist()
         truly = [self._shared_with(asked, document_id) for document_id in ranked]
         enough = [one for one in truly if max(one.of_asked, one.of_it) >= self._least_share]
         enough.sort(key=lambda one: (-max(one.of_asked, one.of_it), -one.shared, one.document_id))
@@ -259,7 +275,7 @@ class Searcher:
         """The nearest first."""
         order = [place for place in np.lexsort((ids, bits)).tolist() if int(ids[place]) not in listed]
         found: list[Reordered] = []
-        for place in order[:_MOST_REORDERED]:
+        for place in order[: self._bounds.reordered]:
             one = int(ids[place])
             common = _words_in_common(asked.words, self._words(one))
             found.append(Reordered(*self._whose(one), int(bits[place]), common))

@@ -54,7 +54,9 @@ class Cookie:
 class CookieJar:
     """Hosts are forgotten least recently used first; a host's cookies oldest first."""
 
-    def __init__(self) -> None:
+    def __init__(self, max_hosts: int = MAX_HOSTS, max_bytes: int = MAX_JAR_BYTES) -> None:
+        self._max_hosts = max_hosts
+        self._max_bytes = max_bytes
         self._hosts: OrderedDict[str, dict[tuple[str, str], Cookie]] = OrderedDict()
         self._bytes = 0
 
@@ -71,7 +73,7 @@ class CookieJar:
             cookie = parse_cookie(value, origin, _path(url), now)
             if cookie is not None:
                 self._keep(host, cookie, now)
-        while len(self._hosts) > MAX_HOSTS or self._bytes > MAX_JAR_BYTES:
+        while len(self._hosts) > self._max_hosts or self._bytes > self._max_bytes:
             self._bytes -= sum(cookie.size for cookie in self._hosts.popitem(last=False)[1].values())
 
     def header(self, url: str, now: float) -> str:

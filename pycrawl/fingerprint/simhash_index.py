@@ -57,12 +57,12 @@ class _Table:
         part = slice(self.begins[bucket], self.begins[bucket + 1])
         return self.ids[part][distances(turned, self.turned[part]) <= distance]
 
-    def find_many(self, turned: _Hashes, distance: int) -> Iterator[tuple[_Ids, _Ids]]:
+    def find_many(self, turned: _Hashes, distance: int, pairs_at_once: int) -> Iterator[tuple[_Ids, _Ids]]:
         """Pairs of a place in `turned` and an id, in portions of bounded memory."""
         bucket = (turned >> np.uint64(_BELOW_BLOCK)).view(np.int64)
         begins = self.begins[bucket]
         counts = self.begins[bucket + 1] - begins
-        portion = np.cumsum(counts) // _PAIRS_AT_ONCE
+        portion = np.cumsum(counts) // pairs_at_once
         for asked in np.split(np.arange(len(turned)), np.flatnonzero(np.diff(portion)) + 1):
             count = counts[asked]
             first = np.cumsum(count) - count
@@ -75,7 +75,9 @@ class _Table:
 class SimhashIndex:
     """Simhashes with the ids of their documents, in memory. Leave out texts without words: they would all be alike."""
 
-    def __init__(self) -> None:
+    def __init__(self, recent: int = _RECENT) -> None:
+        """`recent`: entries at least, before they go into the main run."""
+        self._least_merged = recent
         self._main = _tables(np.empty(0, np.uint64), np.empty(0, np.int64))
         self._recent = self._main
         self._waiting_hashes = np.empty(_WAITING, np.uint64)
@@ -109,15 +111,20 @@ class SimhashIndex:
         ids = np.concatenate(found)
         return np.unique(ids) if len(ids) > 1 else ids
 
-    def find_many(self, simhashes: _Hashes, distance: int = MOST_DISTANCE) -> tuple[_Ids, _Ids]:
-        """All pairs of a place in `simhashes` and the id of one within `distance` of what stands there, in order."""
+    def find_many(
+        self, simhashes: _Hashes, distance: int = MOST_DISTANCE, pairs_at_once: int = _PAIRS_AT_ONCE
+    ) -> tuple[_Ids, _Ids]:
+        """All pairs of a place in `simhashes` and the id of one within `distance` of what stands there, in order.
+
+        Looks at so many candidates at once.
+        """
         _check(distance)
         self._sort_waiting()
         pairs = [
             pair
             for turn, *tables in zip(_TURNS, self._main, self._recent, strict=True)
             for table in tables
-            for pair in table.find_many(_turn(simhashes, turn), distance)
+            for pair in table.find_many(_turn(simhashes, turn), distance, pairs_at_once)
         ]
         asked, ids = (np.concatenate(part) for part in zip(*pairs, strict=True))
         order = np.lexsort((ids, asked))
@@ -134,7 +141,7 @@ class SimhashIndex:
 
     def _sort_in(self, new: tuple[_Table, ...]) -> None:
         self._recent = _merged(self._recent, new)
-        if len(self._recent[0].ids) > max(_RECENT, len(self._main[0].ids) // _RECENT_SHARE):
+        if len(self._recent[0].ids) > max(self._least_merged, len(self._main[0].ids) // _RECENT_SHARE):
             self._main = _merged(self._main, self._recent)
             self._recent = _tables(np.empty(0, np.uint64), np.empty(0, np.int64))
 

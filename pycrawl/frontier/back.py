@@ -15,8 +15,8 @@ from pycrawl.state.counters import Counters, totals
 from pycrawl.state.database import Database
 from pycrawl.state.hosts import Host
 
-_HEAD = 64  # entries of one queue in memory
-_MOST_UNWRITTEN = 50_000
+HEAD = 64  # entries of one queue in memory
+MOST_UNWRITTEN = 50_000  # entries of all queues, in memory only
 _NOWHERE = -(1 << 62)  # before all places in a queue
 
 
@@ -111,7 +111,11 @@ class BackQueue:
 class BackTable:
     """The table `back` behind what was not yet written to it."""
 
-    def __init__(self, database: Database, counters: Counters) -> None:
+    def __init__(
+        self, database: Database, counters: Counters, head: int = HEAD, most_unwritten: int = MOST_UNWRITTEN
+    ) -> None:
+        self._head = head
+        self._most_unwritten = most_unwritten
         self._database = database
         self._counters = counters
         known = totals(database)
@@ -129,13 +133,13 @@ class BackTable:
         entry.seq = self._next_seq
         self._next_seq += 1
         self._unwritten[entry.seq] = (queue.host.id, entry.seq, entry.url_id, entry.tries, entry.revisit)
-        if queue.more or len(queue.entries) >= _HEAD:
+        if queue.more or len(queue.entries) >= self._head:
             queue.more = True
         else:
             queue.entries.append(entry)
             queue.read_to = entry.seq
         self._length += 1
-        if len(self._unwritten) > _MOST_UNWRITTEN:
+        if len(self._unwritten) > self._most_unwritten:
             self.flush()
 
     def push(self, queue: BackQueue, entry: Entry) -> None:
@@ -161,10 +165,10 @@ class BackTable:
             "SELECT back.url_id, urls.url, urls.depth, urls.hops, back.revisit, back.tries, back.seq"
             " FROM back JOIN urls ON urls.id = back.url_id"
             " WHERE back.host_id = ? AND back.seq > ? ORDER BY back.seq LIMIT ?",
-            (queue.host.id, queue.read_to, _HEAD + 1),
+            (queue.host.id, queue.read_to, self._head + 1),
         ).fetchall()
-        queue.entries.extend(Entry(*row) for row in rows[:_HEAD])
-        queue.more = len(rows) > _HEAD
+        queue.entries.extend(Entry(*row) for row in rows[: self._head])
+        queue.more = len(rows) > self._head
         if rows:
             queue.read_to = queue.entries[-1].seq
 

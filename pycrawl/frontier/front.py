@@ -16,7 +16,7 @@ from pycrawl.policy.priority import FRONT_QUEUES
 from pycrawl.state.counters import Counters, family, totals
 from pycrawl.state.database import Database
 
-_STRETCH = 512  # rows read at once
+STRETCH = 512  # rows read at once
 _WEIGHTS = [2**priority for priority in range(FRONT_QUEUES)]  # each queue is chosen twice as often as the one below
 
 
@@ -32,7 +32,8 @@ class Waiting(NamedTuple):
 
 
 class FrontQueues:
-    def __init__(self, database: Database, counters: Counters, chance: random.Random) -> None:
+    def __init__(self, database: Database, counters: Counters, chance: random.Random, stretch: int = STRETCH) -> None:
+        self._stretch = stretch
         self._database = database
         self._counters = counters
         self._chance = chance
@@ -123,7 +124,7 @@ class FrontQueues:
             "SELECT front.url_id, front.host_id, front.revisit, urls.url, urls.depth, urls.hops"
             " FROM front JOIN urls ON urls.id = front.url_id"
             " WHERE front.priority = ? AND front.url_id > ? ORDER BY front.url_id LIMIT ?",
-            (number + 1, self._read_to[number], _STRETCH),
+            (number + 1, self._read_to[number], self._stretch),
         )
         self._heads[number].extend(map(Waiting._make, rows))
         self._read_to[number] = self._heads[number][-1].url_id

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from pycrawl.config import Config
-from pycrawl.frontier.back import BackQueue, BackTable, Entry, Gate, hosts_with_queues
+from pycrawl.frontier.back import HEAD, MOST_UNWRITTEN, BackQueue, BackTable, Entry, Gate, hosts_with_queues
 from pycrawl.frontier.discovered import Discovered
-from pycrawl.frontier.front import FrontQueues
+from pycrawl.frontier.front import STRETCH, FrontQueues
 from pycrawl.frontier.gates import Gates
 from pycrawl.frontier.guests import Guest, Guests
 from pycrawl.model import Search
@@ -59,18 +59,38 @@ class Sizes:
     in_flight: int
 
 
+@dataclass(frozen=True, slots=True)
+class FrontierBounds:
+    """How much of the frontier is in memory."""
+
+    queues_per_slot: int = QUEUES_PER_SLOT  # back queues that are open, for each fetch that may be
+    head: int = HEAD
+    most_unwritten: int = MOST_UNWRITTEN
+    stretch: int = STRETCH
+
+
+DEFAULT_BOUNDS = FrontierBounds()
+
+
 class Frontier:
     """All times are seconds since the epoch, and `now` is always passed in."""
 
     def __init__(
-        self, database: Database, hosts: Hosts, counters: Counters, seen: UrlSeen, config: Config, chance: random.Random
+        self,
+        database: Database,
+        hosts: Hosts,
+        counters: Counters,
+        seen: UrlSeen,
+        config: Config,
+        chance: random.Random,
+        bounds: FrontierBounds = DEFAULT_BOUNDS,
     ) -> None:
         self._database = database
         self._hosts = hosts
         self._counters = counters
         self._seen = seen
-        self._front = FrontQueues(database, counters, chance)
-        self._back = BackTable(database, counters)
+        self._front = FrontQueues(database, counters, chance, bounds.stretch)
+        self._back = BackTable(database, counters, bounds.head, bounds.most_unwritten)
         self._queues: dict[int, BackQueue] = {}  # the host table: host id → back queue
         self._retired: OrderedDict[int, BackQueue] = OrderedDict()  # by host id: empty queues, the newest last
         self._heaps: list[list[tuple[float, int, BackQueue]]] = []  # by fetcher: queues that could be hit, by time
@@ -78,6 +98,7 @@ class Frontier:
         self._ticket = itertools.count()  # equal times keep their order
         self._parked = 0
         self._in_flight = 0
+        self._queues_per_slot = bounds.queues_per_slot
         self._wanted_queues = 1
         self._opened_at = _NEVER
         self._lowered: set[int] = set()  # hosts
@@ -196,7 +217,7 @@ class Frontier:
         self._retired.clear()
         self._heaps = [[] for _ in range(fetchers)]
         self._load = [0] * fetchers
-        self._wanted_queues = QUEUES_PER_SLOT * slots
+        self._wanted_queues = self._queues_per_slot * slots
         for host_id in hosts_with_queues(self._database):
             queue = self._make_queue(host_id)
             queue.more = True

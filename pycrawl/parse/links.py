@@ -46,8 +46,17 @@ class _Place(NamedTuple):
 class LinkPacker:
     """Packs page after page of one fetcher; a URL whose text it sent before travels as a hash."""
 
-    def __init__(self, rules: UrlRules, scope: Scope, seed: int, max_links: int, obey_rel: bool = True) -> None:
-        """`obey_rel`: anchors with rel=nofollow are not followed."""
+    def __init__(
+        self,
+        rules: UrlRules,
+        scope: Scope,
+        seed: int,
+        max_links: int,
+        obey_rel: bool = True,
+        sent_slots: int = SENT_SLOTS,
+        cache_entries: int = CACHE_ENTRIES if compiled is not None else PYTHON_CACHE_ENTRIES,
+    ) -> None:
+        """`obey_rel`: anchors with rel=nofollow are not followed. `sent_slots`: a power of two."""
         self._obey_rel = obey_rel
         self._rules = rules
         self._filter = scope
@@ -55,9 +64,10 @@ class LinkPacker:
         self._max_links = max_links
         # Hashes of URLs whose text was sent: one slot for each residue, the newest stays. Forgets, never invents:
         # slot 0 starts with a hash that belongs elsewhere, so that not even the hash 0 is taken for sent.
-        self._sent = array("Q", bytes(8 * SENT_SLOTS))
+        self._sent = array("Q", bytes(8 * sent_slots))
         self._sent[0] = 1
-        self._cache = _new_cache(seed)
+        self._last_slot = sent_slots - 1
+        self._cache = _new_cache(seed, cache_entries)
         self._origins: set[str] = set()  # of normalised URLs
 
     def pack(self, page: Parsed, url: str, depth: int, follow: bool = True) -> tuple[PackedLinks, dict[str, int]]:
@@ -142,16 +152,16 @@ class LinkPacker:
         if isinstance(found, Reason):
             return found
         link_hash = found[1]
-        slot = link_hash & SENT_SLOTS - 1
+        slot = link_hash & self._last_slot
         is_known = link_hash in (own_hash, self._sent[slot])
         self._sent[slot] = link_hash
         return link_hash if is_known else found
 
 
-def _new_cache(seed: int) -> Any:
+def _new_cache(seed: int, entries: int) -> Any:
     if compiled is None:
-        return LinkCache(PYTHON_CACHE_ENTRIES)
-    return compiled.LinkCache(CACHE_ENTRIES, url_hash("first", seed), url_hash("second", seed))
+        return LinkCache(entries)
+    return compiled.LinkCache(entries, url_hash("first", seed), url_hash("second", seed))
 
 
 def _count(filtered: dict[str, int], reason: Reason, number: int) -> None:

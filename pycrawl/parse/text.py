@@ -65,21 +65,21 @@ class Outline:
         return 0
 
 
-def outline(tree: Any) -> Outline:
+def outline(tree: Any, most_steps: int = MAX_STEPS) -> Outline:
     """The blocks and boxes of an `HTMLTree`."""
     found = Outline()
     if tree.body is not None:
-        _walk(tree.body.first_child, found)
+        _walk(tree.body.first_child, found, most_steps)
     return found
 
 
-def _walk(node: Any, found: Outline) -> None:
+def _walk(node: Any, found: Outline, most_steps: int) -> None:
     """Reads the node and all that follow it or its parents; elements that hold no others are read at once."""
     box = tags = link_length = links_open = 0
     parts: list[str] = []  # of the block that is being read
     stack: list[tuple[Any, int, int]] = []  # open elements, their kinds, and the boxes around them
     boxes, add_block, kind_of = found.boxes, found.add_block, _KINDS.get
-    for _ in range(MAX_STEPS):
+    for _ in range(most_steps):
         if node is None:
             if not stack:
                 break

@@ -15,7 +15,7 @@ class LogEntry:
     """One request. Times are seconds of the monotonic clock, which all processes of one machine share."""
 
     started: float  # when the server learnt of the whole request
-    ended: float  # when the kernel had taken the answer's last byte
+    ended: float  # just before the kernel was given the answer's last byte: never later than the client has it
     address: str  # of the host
     method: str
     path: str  # with its query, as it was sent

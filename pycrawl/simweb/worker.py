@@ -127,7 +127,7 @@ class Worker:
 
     def _close(self, connection: Connection) -> None:
         if connection.request is not None:
-            self._note(connection, connection.request, ABORTED)
+            self._note(connection, connection.request, ABORTED, monotonic())
             connection.request = None
         del self._connections[connection.fd]
         connection.socket.close()
@@ -192,6 +192,7 @@ class Worker:
 
     def _send(self, connection: Connection) -> None:
         outbox = connection.outbox
+        now = monotonic()  # before the client can have the last byte: a late clock would shorten its pauses in the log
         try:
             sent = connection.socket.send(outbox)
         except BlockingIOError:
@@ -205,13 +206,13 @@ class Worker:
             return
         if isinstance(outbox, memoryview):
             self._epoll.modify(connection.fd, _IN)
-        self._finish(connection)
+        self._finish(connection, now)
 
-    def _finish(self, connection: Connection) -> None:
+    def _finish(self, connection: Connection, ended: float) -> None:
         request = connection.request
         assert request is not None
         if self._log is not None:
-            self._note(connection, request, connection.status)
+            self._note(connection, request, connection.status, ended)
         connection.request = None
         connection.outbox = b""
         if request.closes:
@@ -219,10 +220,10 @@ class Worker:
         elif connection.inbox:
             self._pipelined.append(connection)
 
-    def _note(self, connection: Connection, request: Request, status: int) -> None:
+    def _note(self, connection: Connection, request: Request, status: int, ended: float) -> None:
         if self._log is not None:
             method, target = request.method.decode("latin-1"), request.target.decode("latin-1")
-            times = connection.started, monotonic()
+            times = connection.started, ended
             agent = request.header(b"user-agent")
             self._log.add((*times, address(connection.host), method, target, status, connection.number, agent))
 

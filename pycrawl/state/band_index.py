@@ -35,7 +35,9 @@ _NOTHING = np.empty(0, np.uint64)
 class BandIndex:
     """Keys are evenly spread 64-bit numbers; ids are given out in ascending order, and fit 32 bits."""
 
-    def __init__(self) -> None:
+    def __init__(self, recent: int = _RECENT) -> None:
+        """`recent`: entries at least, before they go into the main run."""
+        self._least_settled = recent
         self._main = [_NOTHING] * PARTITIONS
         self._main_size = 0
         # Sorted by keys, of which nothing is left out, and among equal ones by ids.
@@ -52,7 +54,7 @@ class BandIndex:
         places = self._recent_keys.searchsorted(keys, "right")
         self._recent_keys = np.insert(self._recent_keys, places, keys)
         self._recent_ids = np.insert(self._recent_ids, places, ids[order].astype(np.uint32))
-        if len(self._recent_keys) > max(_RECENT, self._main_size // _RECENT_SHARE):
+        if len(self._recent_keys) > max(self._least_settled, self._main_size // _RECENT_SHARE):
             self._settle()
 
     def find(self, keys: U64, below: U64, most: int) -> tuple[I64, U32]:

@@ -38,31 +38,31 @@ class Database:
         return cls._open_writable(path)
 
     @classmethod
-    def open(cls, path: Path) -> Database:
-        """For writing; an older schema is brought up to date."""
+    def open(cls, path: Path, steps: tuple[str, ...] = schema.STEPS) -> Database:
+        """For writing; an older schema is brought up to date by the `steps` that it lacks."""
         _must_exist(path)
-        return cls._open_writable(path)
+        return cls._open_writable(path, steps)
 
     @classmethod
     def open_readonly(cls, path: Path) -> Database:
         _must_exist(path)
         with _connected(path, f"{path.absolute().as_uri()}?mode=ro") as connection:
-            if _check_version(connection, path) < schema.VERSION:
+            if _check_version(connection, path, schema.VERSION) < schema.VERSION:
                 raise StateError(f"{path}: written by an older pycrawl; the next `pycrawl crawl` brings it up to date")
         return cls(connection, path)
 
     @classmethod
-    def _open_writable(cls, path: Path) -> Database:
+    def _open_writable(cls, path: Path, steps: tuple[str, ...] = schema.STEPS) -> Database:
         with _connected(path, path.absolute().as_uri()) as connection:
-            version = _check_version(connection, path)
+            version = _check_version(connection, path, len(steps))
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
             connection.execute("PRAGMA temp_store = MEMORY")
             connection.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT_PAGES}")
-            for number in range(version, schema.VERSION):
+            for number in range(version, len(steps)):
                 connection.executescript(
-                    f"BEGIN IMMEDIATE; {schema.STEPS[number]}; PRAGMA user_version = {number + 1}; COMMIT;"
+                    f"BEGIN IMMEDIATE; {steps[number]}; PRAGMA user_version = {number + 1}; COMMIT;"
                 )
         return cls(connection, path)
 
@@ -138,11 +138,11 @@ def _connected(path: Path, address: str) -> Iterator[sqlite3.Connection]:
         on_error.pop_all()
 
 
-def _check_version(connection: sqlite3.Connection, path: Path) -> int:
+def _check_version(connection: sqlite3.Connection, path: Path, newest: int) -> int:
     version = int(connection.execute("PRAGMA user_version").fetchone()[0])
-    if version > schema.VERSION:
+    if version > newest:
         raise StateTooNew(
-            f"{path}: written by a newer pycrawl (schema {version}; this one knows {schema.VERSION}). Upgrade pycrawl."
+            f"{path}: written by a newer pycrawl (schema {version}; this one knows {newest}). Upgrade pycrawl."
         )
     return version
 

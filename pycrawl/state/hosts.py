@@ -10,8 +10,8 @@ from weakref import WeakValueDictionary
 from pycrawl.model import RobotsFile
 from pycrawl.state.database import Database
 
-_CACHED_IDS = 200_000
-_CACHED_HOSTS = 50_000
+CACHED_IDS = 200_000
+CACHED_HOSTS = 50_000
 _COLUMNS = "id, key, is_seed, pages, failures, ready_at, crawl_delay, address, robots_failing_since"
 
 
@@ -36,11 +36,12 @@ class Hosts:
     A host that somebody still holds is never read again: a second object would overwrite what the first one knows.
     """
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, cached_hosts: int = CACHED_HOSTS, cached_ids: int = CACHED_IDS) -> None:
         self._database = database
+        self._cached_ids = cached_ids
         self._ids: OrderedDict[str, int] = OrderedDict()
         self._hosts: WeakValueDictionary[int, Host] = WeakValueDictionary()
-        self._recent: deque[Host] = deque(maxlen=_CACHED_HOSTS)  # keeps the last ones read alive
+        self._recent: deque[Host] = deque(maxlen=cached_hosts)  # keeps the last ones read alive
         self._dirty: dict[int, Host] = {}
         self._new: list[tuple[int, str]] = []
         self._next_id = 1 + int(database.query("SELECT coalesce(max(id), 0) FROM hosts").fetchone()[0])
@@ -62,7 +63,7 @@ class Hosts:
             self._next_id += 1
             self._new.append((host_id, key))
         self._ids[key] = host_id
-        if len(self._ids) > _CACHED_IDS:
+        if len(self._ids) > self._cached_ids:
             self.flush_new()
             self._ids.popitem(last=False)
         return host_id

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from pycrawl.fingerprint.page_prints import ONE_IN
 from pycrawl.fingerprint.passages import unpack_passages
 from pycrawl.state.database import Database
-from pycrawl.state.passages_merge import ENTRY, Entries, append_blocks, merge_runs
+from pycrawl.state.passages_merge import DEFAULT_SIZES, ENTRY, Entries, MergeSizes, append_blocks, merge_runs
 
 U64 = NDArray[np.uint64]
 U32 = NDArray[np.uint32]
@@ -37,8 +37,9 @@ _ID = (1 << _ID_BITS) - 1
 class Passages:
     """Filled by the store, page by page; `flush` writes what was closed, in the group's transaction."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, sizes: MergeSizes = DEFAULT_SIZES) -> None:
         self._database = database
+        self._sizes = sizes
         self._open: list[tuple[int, bytes]] = []
         self._closed: list[tuple[int, bytes]] = []
 
@@ -56,8 +57,8 @@ class Passages:
         self._closed = []
         cursor = self._database.write("INSERT INTO passage_runs (level, goes_into) VALUES (0, 0)")
         assert cursor.lastrowid is not None
-        append_blocks(self._database, cursor.lastrowid, entries)
-        merge_runs(self._database, len(entries))
+        append_blocks(self._database, cursor.lastrowid, entries, self._sizes.block)
+        merge_runs(self._database, len(entries), self._sizes)
 
 
 def _entries(documents: list[tuple[int, bytes]]) -> Entries:

@@ -12,6 +12,7 @@ needs no room for a second copy.
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -23,10 +24,19 @@ ENTRY = np.dtype("<i8")
 Entries = NDArray[np.int64]
 
 FACTOR = 8
-BLOCK = 500  # entries: with its row's header, a page of 4 KiB
-_BLOCKS_READ = 16  # of each run, in one step: half a megabyte for all of them
-_MERGED_FOR_EACH = 8  # new entry: more than there are levels, so that merging keeps up
-_LEAST_MERGED = 16_384  # entries in a commit, if there is anything to merge
+
+
+@dataclass(frozen=True, slots=True)
+class MergeSizes:
+    """How much is written and merged at a time."""
+
+    block: int = 500  # entries: with its row's header, a page of 4 KiB
+    blocks_read: int = 16  # of each run, in one step: half a megabyte for all of them
+    merged_for_each: int = 8  # entries merged for each new one: more than there are levels, so that merging keeps up
+    least_merged: int = 16_384  # entries in a commit, if there is anything to merge
+
+
+DEFAULT_SIZES = MergeSizes()
 
 
 class Run(NamedTuple):
@@ -40,20 +50,20 @@ class Block(NamedTuple):
     entries: Entries
 
 
-def append_blocks(database: Database, run_id: int, entries: Entries) -> None:
+def append_blocks(database: Database, run_id: int, entries: Entries, block: int) -> None:
     """Entries that are sorted, and behind all that the run has."""
-    blocks = (entries[begin : begin + BLOCK] for begin in range(0, len(entries), BLOCK))
+    blocks = (entries[begin : begin + block] for begin in range(0, len(entries), block))
     database.write_many(
         "INSERT INTO passage_blocks (run_id, first, entries) VALUES (?, ?, ?)",
-        ((run_id, int(block[0]), block.tobytes()) for block in blocks),
+        ((run_id, int(part[0]), part.tobytes()) for part in blocks),
     )
 
 
-def merge_runs(database: Database, added: int) -> None:
+def merge_runs(database: Database, added: int, sizes: MergeSizes) -> None:
     """As much as is due after so many entries were added."""
-    left = max(_LEAST_MERGED, added * _MERGED_FOR_EACH)
+    left = max(sizes.least_merged, added * sizes.merged_for_each)
     while left > 0 and (sources := due(_runs(database))):
-        left -= _step(database, sources)
+        left -= _step(database, sources, sizes)
 
 
 def due(runs: list[Run]) -> list[Run]:
@@ -73,15 +83,15 @@ def _runs(database: Database) -> list[Run]:
     return [Run(*row) for row in database.query("SELECT id, level, goes_into FROM passage_runs ORDER BY id")]
 
 
-def _step(database: Database, sources: list[Run]) -> int:
+def _step(database: Database, sources: list[Run], sizes: MergeSizes) -> int:
     """Move the smallest entries; how many they were."""
     target_id = sources[0].goes_into or _begin(database, sources)
-    heads = {run.id: _head(database, run.id) for run in sources}
-    may_have_more = [blocks for blocks in heads.values() if len(blocks) == _BLOCKS_READ]
+    heads = {run.id: _head(database, run.id, sizes.blocks_read) for run in sources}
+    may_have_more = [blocks for blocks in heads.values() if len(blocks) == sizes.blocks_read]
     bound = min((int(blocks[-1].entries[-1]) for blocks in may_have_more), default=np.iinfo(ENTRY).max)
     moved = np.concatenate([_take(database, blocks, bound) for blocks in heads.values()])
     moved.sort()
-    append_blocks(database, target_id, moved)
+    append_blocks(database, target_id, moved, sizes.block)
     database.write_many(
         "DELETE FROM passage_runs WHERE id = ? AND NOT EXISTS (SELECT 1 FROM passage_blocks WHERE run_id = ?)",
         ((run_id, run_id) for run_id in heads),
@@ -98,9 +108,9 @@ def _begin(database: Database, sources: list[Run]) -> int:
     return cursor.lastrowid
 
 
-def _head(database: Database, run_id: int) -> list[Block]:
+def _head(database: Database, run_id: int, count: int) -> list[Block]:
     rows = database.query(
-        "SELECT id, entries FROM passage_blocks WHERE run_id = ? ORDER BY first LIMIT ?", (run_id, _BLOCKS_READ)
+        "SELECT id, entries FROM passage_blocks WHERE run_id = ? ORDER BY first LIMIT ?", (run_id, count)
     )
     return [Block(block_id, np.frombuffer(entries, ENTRY)) for block_id, entries in rows]
 

@@ -13,7 +13,7 @@ arrays (`url_sorted`), so that a start reads instead of sorting; it may be older
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -27,6 +27,7 @@ U64 = NDArray[np.uint64]
 U32 = NDArray[np.uint32]
 U8 = NDArray[np.uint8]
 I64 = NDArray[np.int64]
+HashOf = Callable[[str, int], int]  # of a URL, with the crawl's seed
 _Array = TypeVar("_Array", U64, U32)
 
 CHUNK = 65_536  # ids in one row of url_hashes
@@ -50,13 +51,16 @@ class Looked:
 class UrlSeen:
     """The resident set. Ids start at 1 and are given out without gaps."""
 
-    def __init__(self, database: Database, seed: int) -> None:
+    def __init__(self, database: Database, seed: int, chunk: int = CHUNK, hash_of: HashOf = url_hash) -> None:
+        """`chunk`: ids in one row of url_hashes; the same for the whole life of a database, as `hash_of`."""
         self._database = database
+        self._chunk = chunk
+        self._hash_of = hash_of
         self._hashes: list[U64] = [np.empty(0, np.uint64)]
         self._ids: list[U32] = [np.empty(0, np.uint32)]
         self._recent: tuple[U64, U32] = (np.empty(0, np.uint64), np.empty(0, np.uint32))  # not in them yet; sorted
         self._starts: U64 = np.zeros(1, np.uint64)  # the first hash that each partition may have
-        self._inlinks: U8 = np.zeros(CHUNK, np.uint8)
+        self._inlinks: U8 = np.zeros(chunk, np.uint8)
         self._dirty_chunks: set[int] = set()
         self._tail: list[U64] = []  # hashes of the ids from `_sealed` on, in the order of ids
         self._sealed = 1  # the first id that is not in a chunk on disk
@@ -86,7 +90,7 @@ class UrlSeen:
         if len(self._recent[0]) * _RECENT_SHARE >= len(self):
             self._take_in_recent()
         if self.next_id > len(self._inlinks):
-            grown = np.zeros(self.next_id + max(CHUNK, len(self._inlinks) // 8), np.uint8)
+            grown = np.zeros(self.next_id + max(self._chunk, len(self._inlinks) // 8), np.uint8)
             grown[: len(self._inlinks)] = self._inlinks
             self._inlinks = grown
         return ids
@@ -98,7 +102,7 @@ class UrlSeen:
         before = flagged ^ left
         after = np.minimum(before + counts, _MOST_INLINKS).astype(np.uint8)
         self._inlinks[ids] = after | left
-        self._dirty_chunks.update((np.unique(ids // CHUNK) * CHUNK).tolist())
+        self._dirty_chunks.update((np.unique(ids // self._chunk) * self._chunk).tolist())
         return before, after, left == 0
 
     def leave_front(self, url_id: int) -> None:
@@ -107,15 +111,15 @@ class UrlSeen:
 
     def flush(self) -> None:
         """Write the chunks that have become complete."""
-        while self.next_id - self._sealed >= CHUNK:
+        while self.next_id - self._sealed >= self._chunk:
             tail = np.concatenate(self._tail)
-            self._write_chunk("url_hashes", self._sealed, tail[:CHUNK].tobytes())
-            self._tail = [tail[CHUNK:]]
-            self._sealed += CHUNK
+            self._write_chunk("url_hashes", self._sealed, tail[: self._chunk].tobytes())
+            self._tail = [tail[self._chunk :]]
+            self._sealed += self._chunk
 
     def flush_inlinks(self) -> None:
         for start in sorted(self._dirty_chunks):
-            self._write_chunk("url_inlinks", start, self._inlinks[start : start + CHUNK].tobytes())
+            self._write_chunk("url_inlinks", start, self._inlinks[start : start + self._chunk].tobytes())
         self._dirty_chunks.clear()
 
     def _write_chunk(self, table: str, first_id: int, data: bytes) -> None:
@@ -141,13 +145,13 @@ class UrlSeen:
             self._starts = _partition_starts(len(saved))
         self._saved = sum(map(len, self._ids))
         (chunks,) = self._database.query("SELECT count(*) FROM url_hashes").fetchone()
-        self._sealed = 1 + CHUNK * chunks
+        self._sealed = 1 + self._chunk * chunks
         rest = self._load_rest(self._saved + 1, seed)
         self.next_id = self._saved + 1 + len(rest)
         order = rest.argsort()
         self._insert_sorted(rest[order], (order + (self._saved + 1)).astype(np.uint32))
         self._tail = [self._in_order_of_ids(self._sealed)]
-        self._inlinks = np.zeros(self.next_id + CHUNK, np.uint8)
+        self._inlinks = np.zeros(self.next_id + self._chunk, np.uint8)
         for first_id, data in self._database.query("SELECT first_id, counts FROM url_inlinks"):
             counts = np.frombuffer(data, np.uint8)[: len(self._inlinks) - first_id]
             self._inlinks[first_id : first_id + len(counts)] = counts
@@ -155,11 +159,15 @@ class UrlSeen:
     def _load_rest(self, first_id: int, seed: int) -> U64:
         """The hashes of all ids from `first_id` on, in their order."""
         parts = []
-        at = (first_id - 1) // CHUNK * CHUNK + 1
+        at = (first_id - 1) // self._chunk * self._chunk + 1
         for chunk in _chunks(self._database, at):
             parts.append(chunk[max(0, first_id - at) :])
-            at += CHUNK
-        return np.concatenate([*parts, _tail_hashes(self._database, max(first_id, self._sealed), seed)])
+            at += self._chunk
+        return np.concatenate([*parts, self._tail_hashes(max(first_id, self._sealed), seed)])
+
+    def _tail_hashes(self, first_id: int, seed: int) -> U64:
+        rows = self._database.query("SELECT url FROM urls WHERE id >= ? ORDER BY id", (first_id,))
+        return np.fromiter((self._hash_of(url, seed) for (url,) in rows), np.uint64)
 
     def _in_order_of_ids(self, first_id: int) -> U64:
         """The hashes of the ids from `first_id` on, from the sorted arrays."""
@@ -240,26 +248,21 @@ def _chunks(database: Database, first_id: int = 1) -> Iterator[U64]:
         yield np.frombuffer(data, np.uint64)
 
 
-def _tail_hashes(database: Database, first_id: int, seed: int) -> U64:
-    rows = database.query("SELECT url FROM urls WHERE id >= ? ORDER BY id", (first_id,))
-    return np.fromiter((url_hash(url, seed) for (url,) in rows), np.uint64)
-
-
-def find_url(database: Database, url: str, seed: int) -> int:
+def find_url(database: Database, url: str, seed: int, chunk: int = CHUNK, hash_of: HashOf = url_hash) -> int:
     """The id of one URL, or 0, without the resident set: for readers beside a crawl."""
-    wanted = np.uint64(url_hash(url, seed))
+    wanted = np.uint64(hash_of(url, seed))
     first_id = 1
-    for chunk in _chunks(database):
-        hits = np.flatnonzero(chunk == wanted)
+    for hashes in _chunks(database):
+        hits = np.flatnonzero(hashes == wanted)
         if len(hits):
             return first_id + int(hits[0])
-        first_id += CHUNK
+        first_id += chunk
     row = database.query("SELECT id FROM urls WHERE id >= ? AND url = ?", (first_id, url)).fetchone()
     return int(row[0]) if row else 0
 
 
-def inlinks_of(database: Database, url_id: int) -> int:
+def inlinks_of(database: Database, url_id: int, chunk: int = CHUNK) -> int:
     """In-links of one URL as last written, for readers."""
-    start = url_id // CHUNK * CHUNK
+    start = url_id // chunk * chunk
     row = database.query("SELECT counts FROM url_inlinks WHERE first_id = ?", (start,)).fetchone()
     return row[0][url_id - start] & _MOST_INLINKS if row and url_id - start < len(row[0]) else 0

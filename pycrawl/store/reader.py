@@ -25,8 +25,18 @@ Scanned = tuple[int, int, bytes]  # offset and length in the file, content
 class RecordReader:
     """Reads beside the writer; the places come from the database, so that only committed bytes are read."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(
+        self,
+        root: Path,
+        max_open_files: int = MAX_OPEN_FILES,
+        chunk_bytes: int = CHUNK_BYTES,
+        max_record_bytes: int = trec_web.MAX_RECORD_BYTES,
+    ) -> None:
+        """`chunk_bytes` are read at once from a file whose records are asked for in order."""
         self._root = root
+        self._max_open_files = max_open_files
+        self._chunk_bytes = chunk_bytes
+        self._max_record_bytes = max_record_bytes
         self._open: OrderedDict[str, BinaryIO] = OrderedDict()  # the least recently used first
 
     def __enter__(self) -> RecordReader:
@@ -60,7 +70,7 @@ class RecordReader:
         scan = _gzip_records if file_name.endswith(".gz") else _plain_records
         try:
             with path.open("rb", buffering=0) as file:
-                yield from scan(path, _chunks(file, path, length))
+                yield from scan(path, _chunks(file, path, length, self._chunk_bytes), self._max_record_bytes)
         except OSError as error:
             raise failure(error, path) from error
 
@@ -73,40 +83,40 @@ class RecordReader:
         file = self._open.get(name)
         if file is None:
             file = self._open[name] = (self._root / name).open("rb")
-            if len(self._open) > MAX_OPEN_FILES:
+            if len(self._open) > self._max_open_files:
                 self._open.popitem(last=False)[1].close()
         self._open.move_to_end(name)
         return file
 
 
-def _chunks(file: io.FileIO, path: Path, length: int) -> Iterator[bytes]:
+def _chunks(file: io.FileIO, path: Path, length: int, chunk_bytes: int) -> Iterator[bytes]:
     left = length
     while left:
-        chunk = file.read(min(CHUNK_BYTES, left))
+        chunk = file.read(min(chunk_bytes, left))
         if not chunk:
             raise StoreError(f"{path}: expected {length} bytes, found {length - left}")
         left -= len(chunk)
         yield chunk
 
 
-def _gzip_records(path: Path, chunks: Iterator[bytes]) -> Iterator[Scanned]:
+def _gzip_records(path: Path, chunks: Iterator[bytes], most: int) -> Iterator[Scanned]:
     """A record is as many members as it takes to reach its last line."""
     parts: list[bytes] = []
     begin = size = 0
     tail = b""
-    for offset, length, text in _members(path, chunks):
+    for offset, length, text in _members(path, chunks, most):
         parts.append(text)
         size += len(text)
         tail = (tail + text[-len(trec_web.RECORD_END) :])[-len(trec_web.RECORD_END) :]
         if tail == trec_web.RECORD_END:
             yield begin, offset + length - begin, b"".join(parts)
             parts, begin, size, tail = [], offset + length, 0, b""
-        _check_size(path, begin, size)
+        _check_size(path, begin, size, most)
     if parts:
         raise StoreError(f"{path}, byte {begin}: expected </DOC> as the record's last line, found the end of the file")
 
 
-def _members(path: Path, chunks: Iterator[bytes]) -> Iterator[Scanned]:
+def _members(path: Path, chunks: Iterator[bytes], most: int) -> Iterator[Scanned]:
     position, data = 0, b""
     while data := data or next(chunks, b""):
         begin, size = position, 0
@@ -118,7 +128,7 @@ def _members(path: Path, chunks: Iterator[bytes]) -> Iterator[Scanned]:
                 raise StoreError(f"{path}, byte {begin}: expected a whole gzip member, found it cut")
             parts.append(_inflate(path, begin, inflate, data))
             size += len(parts[-1])
-            _check_size(path, begin, size)
+            _check_size(path, begin, size, most)
             position += len(data) - len(inflate.unused_data)
             data = inflate.unused_data
         yield begin, position - begin, b"".join(parts)
@@ -131,7 +141,7 @@ def _inflate(path: Path, begin: int, inflate: isal_zlib.Decompress, data: bytes)
         raise StoreError(f"{path}, byte {begin}: not a gzip member: {error}") from None
 
 
-def _plain_records(path: Path, chunks: Iterator[bytes]) -> Iterator[Scanned]:
+def _plain_records(path: Path, chunks: Iterator[bytes], most: int) -> Iterator[Scanned]:
     buffer = bytearray()
     begin = searched = 0
     for chunk in chunks:
@@ -142,11 +152,11 @@ def _plain_records(path: Path, chunks: Iterator[bytes]) -> Iterator[Scanned]:
             del buffer[:length]
             begin, searched = begin + length, 0
         searched = max(0, len(buffer) - len(trec_web.RECORD_END))
-        _check_size(path, begin, len(buffer))
+        _check_size(path, begin, len(buffer), most)
     if buffer:
         raise StoreError(f"{path}, byte {begin}: expected </DOC> as the record's last line, found the end of the file")
 
 
-def _check_size(path: Path, begin: int, size: int) -> None:
-    if size > trec_web.MAX_RECORD_BYTES:
-        raise StoreError(f"{path}, byte {begin}: expected a record of at most {trec_web.MAX_RECORD_BYTES} bytes")
+def _check_size(path: Path, begin: int, size: int, most: int) -> None:
+    if size > most:
+        raise StoreError(f"{path}, byte {begin}: expected a record of at most {most} bytes")

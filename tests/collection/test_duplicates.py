@@ -10,8 +10,17 @@ from typing import TypeVar
 import pytest
 import xxhash
 
-from pycrawl.collection import duplicates
-from pycrawl.collection.duplicates import Discovery, Listed, Searcher, SearchResult, TextReader, discover, jaccard
+from pycrawl.collection.duplicates import (
+    DEFAULT_BOUNDS,
+    Discovery,
+    Listed,
+    SearchBounds,
+    Searcher,
+    SearchResult,
+    TextReader,
+    discover,
+    jaccard,
+)
 from pycrawl.config import Config
 from pycrawl.crawl.directory import CrawlDirectory
 from pycrawl.crawl.seeding import add_seeds
@@ -198,10 +207,12 @@ class Library:
         self.collection = Collection(path, self.pages, group=4)
         self.database = self.collection.database
 
-    def ask(self, text: str, named: str = "", share: float = SHARE) -> SearchResult:
+    def ask(
+        self, text: str, named: str = "", share: float = SHARE, bounds: SearchBounds = DEFAULT_BOUNDS
+    ) -> SearchResult:
         asked = list(self.pages).index(named) + 1 if named else 0
         with RecordReader(self.collection.directory.docs) as reader:
-            return Searcher(self.database, reader, TEXTS, THRESHOLD, share).find(text, asked)
+            return Searcher(self.database, reader, TEXTS, THRESHOLD, share, bounds).find(text, asked)
 
 
 @pytest.fixture(scope="module")
@@ -262,22 +273,19 @@ def test_a_short_text_is_found_too(library: Library) -> None:
     assert sum("article" in names for names in found) >= 3
 
 
-def test_what_many_documents_have_is_passed_over(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_many_documents_have_is_passed_over(library: Library) -> None:
     text = f"{make_text(random.Random(3), 60)} {library.frame}"
     assert len(library.ask(text).sharing) == 30
-    monkeypatch.setattr(duplicates, "_COMMON", 29)
-    assert library.ask(text).sharing == []
+    assert library.ask(text, bounds=SearchBounds(common=29)).sharing == []
 
 
-def test_only_so_many_texts_are_read(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(duplicates, "_MOST_COMPARED", 2)
-    answer = library.ask(library.release, "release")
+def test_only_so_many_texts_are_read(library: Library) -> None:
+    answer = library.ask(library.release, "release", bounds=SearchBounds(compared=2))
     found = named(answer.sharing)
     assert len(found) == 3, "two, and a copy of one"
     assert "article" in found
     assert answer.unread == 1
-    monkeypatch.setattr(duplicates, "_MOST_REORDERED", 0)
-    assert library.ask(library.release, "release").reordered == []
+    assert library.ask(library.release, "release", bounds=SearchBounds(reordered=0)).reordered == []
 
 
 def test_true_resemblance() -> None:

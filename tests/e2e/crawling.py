@@ -33,7 +33,7 @@ from pycrawl.store.reader import RecordReader
 from pycrawl.urls.parts import url_hash
 
 PROGRAM = (sys.executable, "-c", "from pycrawl.cli import main; main()")
-RUN_SECONDS = 60.0  # for a command to end by itself
+RUN_SECONDS = 300.0  # for a command to end by itself
 POLL_SECONDS = 0.002
 
 Settings = dict[str, dict[str, object]]

@@ -31,6 +31,15 @@ def page(*links: str, text: str = "") -> Reply:
     return Reply(f"<!DOCTYPE html><title>A page</title><p>{text}{anchors}</p>\n")
 
 
+def after(event: threading.Event, most_seconds: float) -> Callable[[int], None]:
+    """For `Reply.before`: the answer is not sent before the event."""
+
+    def wait(port: int) -> None:
+        event.wait(most_seconds)
+
+    return wait
+
+
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
 

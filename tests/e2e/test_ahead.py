@@ -15,7 +15,8 @@ from tests.e2e.test_politeness import by_host, most_at_once
 
 PAGES = 250
 BUSY = "/p200"
-WAIT = 1.0
+WAIT = 2.0  # seconds
+CLOCK_ERROR = 0.03  # seconds
 
 
 def test_one_request_at_a_time_without_a_pause(make_crawl: MakeCrawl) -> None:
@@ -54,6 +55,6 @@ def test_a_host_in_trouble_gets_its_pause_at_once(make_crawl: MakeCrawl, robots_
         assert set(times.values()) == {1}
         assert len(times) == PAGES
         after = [moment for moment in asked if moment > refused[0]]
-        assert min(after) - refused[0] >= WAIT - 0.03
-        assert sum(later - earlier > WAIT / 2 for earlier, later in pairwise(asked)) == 1
+        assert min(after) - refused[0] >= WAIT - CLOCK_ERROR
+        assert sum(later - earlier >= WAIT - CLOCK_ERROR for earlier, later in pairwise(asked)) == 1
         assert crawl.stats()["errors"] == {"too-busy": 1}

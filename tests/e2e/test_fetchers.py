@@ -14,7 +14,7 @@ from tests.e2e.crawling import Running, Settings, assert_holds_the_web, pages_se
 from tests.e2e.site import Reply, Site, page
 
 SLOTS = 16  # of one fetcher
-SLOW_WEB = SimWebSettings.plain(seed=31, hosts=20, pages=260, port=0, mean_page_bytes=3_000, host_skew=0.0, latency=0.1)
+SLOW_WEB = SimWebSettings.plain(seed=31, hosts=20, pages=260, port=0, mean_page_bytes=3_000, host_skew=0.0, latency=0.2)
 
 
 def until_pages(running: Running, server: SimServer, count: int) -> None:
@@ -41,7 +41,7 @@ def test_killed_fetchers_are_replaced(make_crawl: MakeCrawl, count: int) -> None
 
 def test_a_fetcher_that_hangs_is_replaced(make_crawl: MakeCrawl) -> None:
     with SimServer(SLOW_WEB) as server:
-        crawl = make_crawl([server.seed], {"crawl": {"fetchers": 2}, "limits": {"fetcher_timeout": "3s"}})
+        crawl = make_crawl([server.seed], {"crawl": {"fetchers": 2}, "limits": {"fetcher_timeout": "10s"}})
         running = crawl.start("crawl")
         until_pages(running, server, 70)
         hanging = running.fetchers()[0]

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import signal
+import threading
 import time
+from collections.abc import Iterator
+
+import pytest
 
 from pycrawl.simweb import ABORTED, SimServer, SimWebSettings
 from tests.e2e.conftest import MakeCrawl
-from tests.e2e.crawling import Crawl, Running, assert_holds_the_web, pages_served
+from tests.e2e.crawling import RUN_SECONDS, Crawl, Running, assert_holds_the_web, pages_served
+from tests.e2e.site import Reply, Site, after, page
 
 INTERRUPTED = 130
 # Each page takes so long that fetches are in flight at every moment.
-SLOW = SimWebSettings.plain(seed=51, hosts=10, pages=90, port=0, mean_page_bytes=3_000, host_skew=0.0, latency=0.3)
+SLOW = SimWebSettings.plain(seed=51, hosts=10, pages=90, port=0, mean_page_bytes=3_000, host_skew=0.0, latency=0.5)
 
 
 def started(crawl: Crawl, server: SimServer, pages: int) -> Running:
@@ -29,7 +34,8 @@ def check_one_signal(crawl: Crawl, server: SimServer, number: signal.Signals) ->
     assert running.wait() == INTERRUPTED
     assert "everything is saved" in running.output()
     log = server.log()
-    assert len(log) - before <= server.web.settings.hosts
+    # One of each host is in flight, and another one may have been sent while the signal was on its way.
+    assert len(log) - before <= 2 * server.web.settings.hosts
     assert all(entry.status != ABORTED for entry in log)
     served = pages_served(server)
     assert served.keys() <= crawl.documents_by_url().keys()
@@ -40,13 +46,15 @@ def check_one_signal(crawl: Crawl, server: SimServer, number: signal.Signals) ->
 
 def check_two_signals(crawl: Crawl, server: SimServer) -> None:
     running = started(crawl, server, 12)
-    running.send(signal.SIGINT)
-    time.sleep(0.05)  # two signals that come at once are one
-    running.send(signal.SIGINT)
-    signalled = time.monotonic()
+    send_two(running)
     assert running.wait() == INTERRUPTED
-    assert time.monotonic() - signalled < 3.0
     crawl.verify()
+
+
+def send_two(running: Running) -> None:
+    """Two different ones, as two of a kind that come at once are one."""
+    running.send(signal.SIGINT)
+    running.send(signal.SIGTERM)
 
 
 def test_the_state_is_safe_after_every_interrupt(make_crawl: MakeCrawl) -> None:
@@ -60,27 +68,48 @@ def test_the_state_is_safe_after_every_interrupt(make_crawl: MakeCrawl) -> None:
         assert_holds_the_web(crawl, server)
 
 
+def test_a_second_signal_does_not_wait_for_answers(make_crawl: MakeCrawl) -> None:
+    over = threading.Event()
+    pages = {"/": page("/slow"), "/slow": Reply(before=after(over, RUN_SECONDS))}
+    with Site(pages) as site:
+        limits: dict[str, object] = {"total_timeout": 2 * RUN_SECONDS, "min_bytes_per_second": 0}
+        crawl = make_crawl([f"{site.url}/"], {"limits": limits})
+        running = crawl.start("crawl")
+        assert running.until(lambda: "/slow" in site.times())
+        send_two(running)
+        assert running.wait() == INTERRUPTED
+        over.set()
+        crawl.verify()
+
+
 def test_an_interrupt_while_hosts_rest_ends_the_wait(make_crawl: MakeCrawl) -> None:
     """Nobody waits for a polite pause in order to stop."""
     with SimServer(SimWebSettings.plain(seed=52, hosts=1, pages=20, port=0)) as server:
-        crawl = make_crawl([server.seed], {"politeness": {"delay": "60s"}})
+        crawl = make_crawl([server.seed], {"politeness": {"delay": "1h"}})
         running = crawl.start("crawl")
         assert running.until(lambda: len(server.log()) >= 1)
-        time.sleep(0.3)
-        signalled = time.monotonic()
+        time.sleep(0.3)  # for the answer to arrive, and the pause to begin
         running.send(signal.SIGINT)
         assert running.wait() == INTERRUPTED
-        assert time.monotonic() - signalled < 5.0
 
 
+@pytest.fixture
+def _hangup_counts() -> Iterator[None]:
+    """Whoever runs the tests with nohup has SIGHUP ignored, and what they start inherits that."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
+@pytest.mark.usefixtures("_hangup_counts")
 def test_an_interrupt_from_a_terminal_while_fetchers_start(make_crawl: MakeCrawl) -> None:
     """It reaches the whole process group: fetchers must not take it as theirs, however early it comes."""
     with SimServer(SimWebSettings.plain(seed=53, hosts=5, pages=400, port=0, latency=0.2)) as server:
         crawl = make_crawl([server.seed])
-        for number, after in ((signal.SIGINT, 0.05), (signal.SIGHUP, 0.2), (signal.SIGINT, 0.5)):
+        for number, seconds in ((signal.SIGINT, 0.05), (signal.SIGHUP, 0.2), (signal.SIGINT, 0.5)):
             running = crawl.start("crawl")
             assert running.until(lambda: len(running.fetchers()) == 1)  # noqa: B023  # called at once
-            time.sleep(after)
+            time.sleep(seconds)
             running.send_to_group(number)
             assert running.wait() == INTERRUPTED
             assert "died" not in running.output()

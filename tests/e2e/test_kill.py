@@ -17,7 +17,7 @@ from tests.e2e.crawling import Crawl, Running, Settings, answered, assert_holds_
 SLOTS = 16  # of one fetcher; there are two
 SETTINGS: Settings = {"crawl": {"fetchers": 2, "slots_per_fetcher": SLOTS}, "store": {"file_size": 15_000}}
 COMMIT_SECONDS = 1.0
-COMMIT_LAG = 2.0  # seconds that a commit may take on a busy disk
+COMMIT_LAG = 10.0  # seconds that a commit may come late on a busy machine
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +101,7 @@ MOMENTS = (
 def kill_in_rounds(crawl: Crawl, server: SimServer, rounds: int, chance: random.Random) -> None:
     """After every kill the directory is sound, and in the end it holds the web as if nothing had happened."""
     killed_at = []
+    committed: list[set[str]] = []  # URLs, by round
     for number in range(rounds):
         running = crawl.start("crawl")
         moment = MOMENTS[number % len(MOMENTS)]
@@ -109,14 +110,15 @@ def kill_in_rounds(crawl: Crawl, server: SimServer, rounds: int, chance: random.
         running.kill_tree()
         killed_at.append(time.monotonic())
         crawl.verify()
+        committed.append(set(crawl.documents_by_url()))
         assert not ended_before, f"round {number}: the web is too small for so many rounds"
     crawl.run("crawl")
     crawl.run("verify")
     assert_holds_the_web(crawl, server)
-    check_fetched_again(server, killed_at)
+    check_fetched_again(server, killed_at, committed)
 
 
-def check_fetched_again(server: SimServer, killed_at: list[float]) -> None:
+def check_fetched_again(server: SimServer, killed_at: list[float], committed: list[set[str]]) -> None:
     """Only what was in flight, or in the group that was not committed yet, costs a second fetch."""
     log = answered(server.log())
     last: dict[str, float] = {}
@@ -125,18 +127,19 @@ def check_fetched_again(server: SimServer, killed_at: list[float]) -> None:
         url = url_of(server, entry)
         if url in last:
             again += 1
-            kill = next(time for time in killed_at if time > last[url])
-            assert kill - last[url] < COMMIT_SECONDS + COMMIT_LAG, f"{url}, fetched again, was answered before the kill"
+            kill = next(number for number, time in enumerate(killed_at) if time > last[url])
+            assert url not in committed[kill], f"{url} was fetched again, though it was saved"
+            assert killed_at[kill] - last[url] < COMMIT_SECONDS + COMMIT_LAG, f"{url} was not saved in time"
         last[url] = entry.started  # the answer may be sent to a client that is dead already
-    assert again <= len(killed_at) * (2 * SLOTS + most_in_a_second([entry.ended for entry in log]))
+    assert again <= len(killed_at) * (2 * SLOTS + most_between_commits([entry.ended for entry in log]))
 
 
-def most_in_a_second(times: list[float]) -> int:
+def most_between_commits(times: list[float]) -> int:
     times = sorted(times)
     first = 0
     most = 0
     for last, end in enumerate(times):
-        while end - times[first] > COMMIT_SECONDS:
+        while end - times[first] > 2 * COMMIT_SECONDS:  # a commit may come late
             first += 1
         most = max(most, last - first + 1)
     return most

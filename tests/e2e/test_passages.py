@@ -26,7 +26,7 @@ SETTINGS: Settings = {
     "crawl": {"fetchers": 2, "slots_per_fetcher": 16},
     "traps": {"novelty": False, "soft_404": False},
 }
-WEB = SimWebSettings(seed=31, hosts=5, pages=200, port=0, host_skew=0.0, crawl_delay=0, retry_after=0, latency=0.1)
+WEB = SimWebSettings(seed=31, hosts=5, pages=200, port=0, host_skew=0.0, crawl_delay=0, retry_after=0, latency=0.2)
 
 
 def check_index(crawl: Crawl) -> int:

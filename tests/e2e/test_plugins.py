@@ -44,7 +44,7 @@ class Environment:
         subprocess.run(command, check=True, timeout=RUN_SECONDS)
 
     def pycrawl(self, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
-        command = [self.python, "-m", "pycrawl", *map(str, arguments)]
+        command = [str(self.python), "-m", "pycrawl", *map(str, arguments)]
         ended = subprocess.run(command, capture_output=True, text=True, timeout=RUN_SECONDS, check=False, cwd="/")
         assert "Traceback" not in ended.stdout + ended.stderr, ended.stderr
         return ended

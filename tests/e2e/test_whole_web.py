@@ -82,7 +82,7 @@ def test_limits_on_time_and_bytes(make_crawl: MakeCrawl) -> None:
         crawl.run("crawl", "--max-time", "1s")
         last = crawl.stats()["last_crawl"]
         assert last["ended_by"] == "max-time"
-        assert 1.0 <= last["ended_at"] - last["started_at"] < 5.0
+        assert last["ended_at"] - last["started_at"] >= 1.0
         assert crawl.documents_by_url() == pages_served(server)
         crawl.verify()
 

@@ -9,7 +9,8 @@ import time
 from collections.abc import Callable
 
 PAGE = b"<html><body>" + b"All is well. " * 500 + b"</body></html>"
-PATIENCE = 30.0  # seconds after which a resource gives up on its client
+PATIENCE = 120.0  # seconds after which a resource gives up on its client
+STOPPING_BYTES = 900_000
 
 Fault = Callable[["Visit"], None]
 FAULTS: dict[str, Fault] = {}
@@ -55,12 +56,13 @@ class Visit:
 
 
 class FaultServer:
-    """`connections` and `requests` count what arrived."""
+    """`connections` and `requests` count what arrived; `release` lets bodies go on that have stopped."""
 
     def __init__(self, host: str = "127.0.0.1", port: int = 0) -> None:
         self.connections = 0
         self.requests: list[bytes] = []
         self.closing = False
+        self.release = threading.Event()
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         self._listener = socket.create_server((host, port), family=family, backlog=128)
         self.port: int = self._listener.getsockname()[1]
@@ -219,6 +221,14 @@ def body_endless(visit: Visit) -> None:
     visit.send(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n")
     while not visit.server.closing:
         visit.send(b"more and more " * 1000)
+
+
+@fault
+def body_that_stops(visit: Visit) -> None:
+    """All but the last byte, and that when the test says so."""
+    visit.answer(b"x" * (STOPPING_BYTES - 1), length=STOPPING_BYTES)
+    visit.server.release.wait(PATIENCE)
+    visit.send(b"x")
 
 
 @fault

@@ -75,7 +75,7 @@ class ProxyServer:
 
     @staticmethod
     def _dial(host: str, port: int) -> socket.socket:
-        return socket.create_connection(("127.0.0.1" if host.endswith(".test") else host, port), 5)
+        return socket.create_connection(("127.0.0.1" if host.endswith(".test") else host, port))
 
 
 def read_exactly(sock: socket.socket, count: int) -> bytes:

@@ -16,7 +16,7 @@ from pycrawl.fetch.origins import Origin
 from pycrawl.fetch.transport import Request, TransportSettings
 from pycrawl.model import Outcome
 from pycrawl.urls.normal_form import UrlRules, normalise
-from tests.fetch.conftest import Client
+from tests.fetch.conftest import GIVE_UP, Client
 from tests.fetch.faults import FaultServer
 from tests.fetch.nameserver import NameServer, Zone
 from tests.fetch.tls import TlsServer
@@ -174,7 +174,7 @@ def test_a_name_that_changes_its_answer_gains_nothing(
     inside = FaultServer("127.0.0.1", outside.port)
     client = make_client(**GUARDED, allow_networks=("127.0.0.2",))
     client.transport._resolver.close()
-    client.transport._resolver = Resolver(client.loop, (nameserver.address,), 1.0, lambda: now[0])
+    client.transport._resolver = Resolver(client.loop, (nameserver.address,), GIVE_UP, lambda: now[0])
     nameserver.zones["www.test"] = Zone(("127.0.0.2",), ttl=0)
     url = f"http://www.test:{outside.port}/ok-but-closes"
     assert client.resolve(url).addresses == ("127.0.0.2",)

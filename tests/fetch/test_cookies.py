@@ -5,8 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from pycrawl.config import parse
-from pycrawl.fetch import cookies
-from pycrawl.fetch.cookies import CookieJar, cookie_date, cookies_to_ask_again
+from pycrawl.fetch.cookies import MAX_HEADER_BYTES, CookieJar, cookie_date, cookies_to_ask_again
 from pycrawl.fetch.transport import Response, TransportSettings
 from tests.fetch.conftest import Client
 from tests.fetch.faults import PAGE, FaultServer
@@ -118,21 +117,19 @@ def test_a_host_has_a_bounded_number_of_cookies() -> None:
 
 def test_the_header_is_bounded() -> None:
     jar = jar_with(*(f"c{n}={'v' * 4000}" for n in range(50)))
-    assert len(jar.header(PAGE_URL, NOW)) <= cookies.MAX_HEADER_BYTES
+    assert len(jar.header(PAGE_URL, NOW)) <= MAX_HEADER_BYTES
 
 
-def test_hosts_are_bounded_and_the_least_used_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cookies, "MAX_HOSTS", 3)
-    jar = CookieJar()
+def test_hosts_are_bounded_and_the_least_used_is_forgotten() -> None:
+    jar = CookieJar(max_hosts=3)
     for name in "abcd":
         jar.put(f"http://{name}.org/", [b"k=v"], NOW)
         jar.header("http://a.org/", NOW)
     assert [jar.header(f"http://{name}.org/", NOW) for name in "abcd"] == ["k=v", "", "k=v", "k=v"]
 
 
-def test_all_cookies_together_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cookies, "MAX_JAR_BYTES", 10_000)
-    jar = CookieJar()
+def test_all_cookies_together_are_bounded() -> None:
+    jar = CookieJar(max_bytes=10_000)
     for n in range(100):
         jar.put(f"http://h{n % 20}.org/", [b"k=%s" % (b"v" * 1000)], NOW)
     kept = [n for n in range(20) if jar.header(f"http://h{n}.org/", NOW)]

@@ -193,7 +193,6 @@ def test_a_proxy_that_never_answers(make_client: MakeClient, scheme: str) -> Non
         client = make_client(proxies=Proxies(silent, silent), connect_timeout=0.4)
         response = client.get("https://www.test/")
     assert response.outcome is Outcome.CONNECT_TIMEOUT
-    assert response.ended - response.started < 3
 
 
 def test_a_proxy_by_name_that_does_not_exist(make_client: MakeClient, nameserver: NameServer) -> None:

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from pycrawl.fingerprint import simhash_index
 from pycrawl.fingerprint.simhash import distances
 from pycrawl.fingerprint.simhash_index import SimhashIndex
 
@@ -27,11 +26,10 @@ def near_slowly(values: NDArray[np.uint64], simhash: int, distance: int) -> list
 
 
 @pytest.fixture(params=["all at once", "one by one", "in portions"])
-def filled(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> tuple[SimhashIndex, NDArray[np.uint64]]:
+def filled(request: pytest.FixtureRequest) -> tuple[SimhashIndex, NDArray[np.uint64]]:
     """Small runs, so that all of them are in use."""
-    monkeypatch.setattr(simhash_index, "_RECENT", 1_000)
     values = simhashes_with_neighbours(np.random.default_rng(1), ENTRIES)
-    index = SimhashIndex()
+    index = SimhashIndex(recent=1_000)
     if request.param == "all at once":
         index.extend(np.arange(ENTRIES), values)
     elif request.param == "one by one":
@@ -52,13 +50,10 @@ def test_finds_exactly_those_within(filled: tuple[SimhashIndex, NDArray[np.uint6
 
 
 @pytest.mark.parametrize("portion", [1, 100, 1 << 20])
-def test_finds_many(
-    filled: tuple[SimhashIndex, NDArray[np.uint64]], portion: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(simhash_index, "_PAIRS_AT_ONCE", portion)
+def test_finds_many(filled: tuple[SimhashIndex, NDArray[np.uint64]], portion: int) -> None:
     index, values = filled
     asked = values[:300]
-    places, ids = index.find_many(asked)
+    places, ids = index.find_many(asked, pairs_at_once=portion)
     expected = [(place, near) for place, one in enumerate(asked.tolist()) for near in near_slowly(values, one, 3)]
     assert list(zip(places.tolist(), ids.tolist(), strict=True)) == expected
 

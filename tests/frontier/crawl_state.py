@@ -4,34 +4,50 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from pycrawl.config import Config
 from pycrawl.frontier.back import BackQueue, Entry
-from pycrawl.frontier.frontier import Frontier
+from pycrawl.frontier.frontier import DEFAULT_BOUNDS, Frontier, FrontierBounds
 from pycrawl.model import PackedLinks
 from pycrawl.state import documents
 from pycrawl.state.counters import Counters
 from pycrawl.state.database import Database
 from pycrawl.state.documents import Visit
-from pycrawl.state.hosts import Hosts
-from pycrawl.state.url_seen import UrlSeen
+from pycrawl.state.hosts import CACHED_HOSTS, CACHED_IDS, Hosts
+from pycrawl.state.url_seen import CHUNK, UrlSeen
 from pycrawl.urls.parts import url_hash
 
 SEED = 42
 
 
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """How much is in memory or written at a time, as in a real crawl."""
+
+    frontier: FrontierBounds = DEFAULT_BOUNDS
+    cached_hosts: int = CACHED_HOSTS
+    cached_ids: int = CACHED_IDS
+    chunk: int = CHUNK
+
+
+DEFAULT_SIZES = Sizes()
+
+
 class CrawlState:
     """Open for writing; `close` without `commit` is what a crash leaves behind."""
 
-    def __init__(self, path: Path, config: Config, chance: random.Random, create: bool = False) -> None:
+    def __init__(
+        self, path: Path, config: Config, chance: random.Random, create: bool = False, sizes: Sizes = DEFAULT_SIZES
+    ) -> None:
         self.database = Database.create(path) if create else Database.open(path)
         self.counters = Counters(self.database)
-        self.hosts = Hosts(self.database)
-        self.seen = UrlSeen(self.database, SEED)
-        self.frontier = Frontier(self.database, self.hosts, self.counters, self.seen, config, chance)
+        self.hosts = Hosts(self.database, sizes.cached_hosts, sizes.cached_ids)
+        self.seen = UrlSeen(self.database, SEED, sizes.chunk)
+        self.frontier = Frontier(self.database, self.hosts, self.counters, self.seen, config, chance, sizes.frontier)
         self.finished: list[tuple[BackQueue, Entry, Visit]] = []
 
     def finish(self, queue: BackQueue, entry: Entry, visit: Visit) -> None:

@@ -23,16 +23,15 @@ from hypothesis.stateful import (
 )
 
 from pycrawl.config import Config, LimitsSection, PolitenessSection, ScopeSection
-from pycrawl.frontier import back, front, frontier
 from pycrawl.frontier.back import BackQueue, Entry
 from pycrawl.frontier.discovered import Discovered
+from pycrawl.frontier.frontier import FrontierBounds
 from pycrawl.policy.priority import FRONT_QUEUES
-from pycrawl.state import hosts, url_seen
 from pycrawl.state.documents import Visit
 from pycrawl.state.url_seen import find_url
 from pycrawl.urls.parts import host_key, url_hash
 from pycrawl.urls.scope import Reason
-from tests.frontier.crawl_state import SEED, CrawlState, pack
+from tests.frontier.crawl_state import SEED, CrawlState, Sizes, pack
 from tests.frontier.simple_model import Model, Source, Url
 
 HOSTS = [f"h{number}.example" for number in range(4)]
@@ -41,6 +40,10 @@ OUTCOMES = ("fetched",)
 FAILURES = 5  # enough to be parked
 MANY_STEPS = 2_000
 CHUNK = 8
+# Every stretch, cache and chunk so short that its ends are met all the time. With more than one queue for a slot, front
+# queues would never keep anything.
+BOUNDS = FrontierBounds(queues_per_slot=1, head=3, most_unwritten=7, stretch=4)
+SMALL = Sizes(BOUNDS, cached_hosts=2, cached_ids=2, chunk=CHUNK)
 
 urls = st.builds("http://{}/{}".format, st.sampled_from(HOSTS), st.integers(0, 25))
 pages = st.lists(urls, unique=True, max_size=12)
@@ -144,7 +147,7 @@ class FrontierMachine(RuleBasedStateMachine):
         self.fill(starving=True)
 
     def open(self) -> None:
-        self.state = CrawlState(self.path, self.config, self.chance)
+        self.state = CrawlState(self.path, self.config, self.chance, sizes=SMALL)
         self.frontier = self.state.frontier
         self.frontier.open_queues(self.fetchers, self.slots, self.now)
         self.leases.clear()
@@ -175,7 +178,7 @@ class FrontierMachine(RuleBasedStateMachine):
             filled = [number for number, length in enumerate(self.model.front_lengths()) if length]
             self.model.pull(1 + (filled[0] if len(filled) == 1 else self.chance.chosen.pop(0)))
         assert not self.chance.chosen
-        wanted = frontier.QUEUES_PER_SLOT * self.slots
+        wanted = BOUNDS.queues_per_slot * self.slots
         assert after.queues >= (before.queues + wanted if starving else wanted) or not after.front
 
     @rule(age=st.sampled_from([0.0, 5.0]))
@@ -307,7 +310,7 @@ class FrontierMachine(RuleBasedStateMachine):
             counted.get(n + 1, 0) for n in range(FRONT_QUEUES)
         ]
         for one in known:
-            assert find_url(self.state.database, one.url, SEED) == one.id
+            assert find_url(self.state.database, one.url, SEED, CHUNK) == one.id
 
     # At all times
 
@@ -352,17 +355,9 @@ class FrontierMachine(RuleBasedStateMachine):
 
 
 @pytest.fixture
-def _small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Every stretch, cache and chunk so short that its ends are met all the time."""
-    monkeypatch.setattr(back, "_HEAD", 3)
-    monkeypatch.setattr(back, "_MOST_UNWRITTEN", 7)
-    monkeypatch.setattr(front, "_STRETCH", 4)
-    monkeypatch.setattr(frontier, "QUEUES_PER_SLOT", 1)  # else front queues would never keep anything
-    monkeypatch.setattr(hosts, "_CACHED_HOSTS", 2)
-    monkeypatch.setattr(hosts, "_CACHED_IDS", 2)
-    monkeypatch.setattr(url_seen, "CHUNK", CHUNK)
+def _template(tmp_path: Path) -> None:
     template = tmp_path / "template.db"
-    CrawlState(template, Config(), random.Random(1), create=True).close()
+    CrawlState(template, Config(), random.Random(1), create=True, sizes=SMALL).close()
     FrontierMachine.template = template
 
 
@@ -378,14 +373,14 @@ BOUNDED = settings(
 )
 
 
-@pytest.mark.usefixtures("_small")
+@pytest.mark.usefixtures("_template")
 def test_frontier_behaves_like_the_model() -> None:
     run_state_machine_as_test(FrontierMachine, settings=BOUNDED)
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
-@pytest.mark.usefixtures("_small")
+@pytest.mark.usefixtures("_template")
 def test_frontier_behaves_like_the_model_for_long() -> None:
     longer = settings(BOUNDED, max_examples=2_000, stateful_step_count=80, derandomize=False)
     run_state_machine_as_test(FrontierMachine, settings=longer)
@@ -458,7 +453,7 @@ class Walk:
         machine.agrees()
 
 
-@pytest.mark.usefixtures("_small")
+@pytest.mark.usefixtures("_template")
 @pytest.mark.parametrize("seed", range(6))
 def test_a_long_walk(seed: int) -> None:
     walk = Walk(seed)

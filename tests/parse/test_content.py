@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from resiliparse.parse.html import HTMLTree
 
-from pycrawl.parse import frames, text
+from pycrawl.parse import frames
 from pycrawl.parse.bounds import bounded
 from pycrawl.parse.content import main_content, page_text
 from pycrawl.parse.text import outline, word_count
@@ -167,11 +167,10 @@ def test_hostile_pages_take_bounded_time(markup: str, method: str) -> None:
     assert time.process_time() - started < 3  # far more than the bound: the machine may be slow
 
 
-def test_the_walk_ends_at_its_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(text, "MAX_STEPS", 20)
-    page = outline(parse("<div>" + "<p>x</p>" * 100))
+def test_the_walk_ends_at_its_bound() -> None:
+    page = outline(parse("<div>" + "<p>x</p>" * 100), most_steps=20)
     assert 10 < len(page.blocks) < 20
-    assert page_text(parse("<div>" * 100 + FIRST)) == ""
+    assert outline(parse("<div>" * 100 + FIRST), most_steps=20).text() == ""
 
 
 def test_names_are_kept_no_longer_than_they_are_read() -> None:

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from pycrawl.config import Config, CrawlSection, ScopeSection, TrapsSection
 from pycrawl.model import NO_LINKS, PackedLinks
 from pycrawl.native import compiled
-from pycrawl.parse import links
 from pycrawl.parse.link_cache import LinkCache, absolute
 from pycrawl.parse.links import LinkPacker
 from pycrawl.parse.parsed import Parsed
@@ -98,11 +97,9 @@ def test_the_url_of_a_page_travels_as_its_hash_from_other_pages() -> None:
     assert hashes(packed) == [url_hash("http://example.com/self", SEED)]
 
 
-def test_a_link_without_text_was_sent_with_it_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(links, "SENT_SLOTS", 8)  # nearly every link drives another one out
-    monkeypatch.setattr(links, "CACHE_ENTRIES", 16)
-    monkeypatch.setattr(links, "PYTHON_CACHE_ENTRIES", 16)
-    links_of = packer()
+def test_a_link_without_text_was_sent_with_it_before() -> None:
+    # So small that nearly every link drives another one out.
+    links_of = LinkPacker(RULES, Scope(Config()), SEED, 100, sent_slots=8, cache_entries=16)
     sent: set[int] = set()
     repeats = 0
     for number in range(200):

@@ -24,6 +24,7 @@ from tests.simweb.conftest import SETTINGS
 from tests.simweb.test_web import Anchors
 
 AGENT = "testbot/1.0"
+PATIENCE = 120.0  # seconds for what takes none on an idle machine
 
 
 class Client:
@@ -34,7 +35,9 @@ class Client:
 
     def get(self, url: str, method: str = "GET", **headers: str) -> tuple[int, http.client.HTTPMessage, bytes]:
         parts = urlsplit(url)
-        connection = self._connections.setdefault(parts.netloc, http.client.HTTPConnection(parts.netloc, timeout=10))
+        connection = self._connections.setdefault(
+            parts.netloc, http.client.HTTPConnection(parts.netloc, timeout=PATIENCE)
+        )
         target = f"{parts.path}?{parts.query}" if parts.query else parts.path
         names = {name.replace("_", "-"): value for name, value in headers.items()}
         connection.request(method, target, headers={"User-Agent": AGENT, **names})
@@ -60,7 +63,7 @@ def first(server: SimServer, kind: PageKind) -> Page:
 @contextmanager
 def raw_connection(server: SimServer) -> Iterator[socket.socket]:
     parts = urlsplit(server.seed)
-    with socket.create_connection((parts.hostname or "", parts.port or 80), timeout=10) as sock:
+    with socket.create_connection((parts.hostname or "", parts.port or 80), timeout=PATIENCE) as sock:
         yield sock
 
 
@@ -219,9 +222,9 @@ def test_a_new_version_changes_the_pages_it_says(server: SimServer, client: Clie
 
 
 def test_latency_is_kept_and_does_not_block_others() -> None:
-    with SimServer(SimWebSettings.plain(hosts=1, pages=60, port=0, latency=0.1)) as server:
+    with SimServer(SimWebSettings.plain(hosts=1, pages=60, port=0, latency=0.3)) as server:
         pages = sorted(server.web.pages(), key=lambda page: page.latency)[-20:]
-        clients = [http.client.HTTPConnection(urlsplit(server.seed).netloc, timeout=10) for _ in pages]
+        clients = [http.client.HTTPConnection(urlsplit(server.seed).netloc, timeout=PATIENCE) for _ in pages]
         started = time.monotonic()
         for page, connection in zip(pages, clients, strict=True):
             connection.request("GET", page.host.path(page.local))
@@ -255,7 +258,7 @@ def test_the_log_tells_what_happened(server: SimServer) -> None:
 
 
 def test_requests_open_at_once_show_in_the_log() -> None:
-    with SimServer(SimWebSettings.plain(hosts=1, pages=10, port=0, latency=0.05)) as server:
+    with SimServer(SimWebSettings.plain(hosts=1, pages=10, port=0, latency=0.5)) as server:
         slow = max(server.web.pages(), key=lambda page: page.latency)
         path = slow.host.path(slow.local).encode()
         with raw_connection(server) as one, raw_connection(server) as two:
@@ -267,11 +270,11 @@ def test_requests_open_at_once_show_in_the_log() -> None:
 
 
 def test_a_client_that_leaves_is_logged_as_aborted() -> None:
-    with SimServer(SimWebSettings.plain(hosts=1, pages=30, port=0, latency=1.0)) as server:
+    with SimServer(SimWebSettings.plain(hosts=1, pages=30, port=0, latency=10.0)) as server:
         slow = max(server.web.pages(), key=lambda page: page.latency)
         with raw_connection(server) as sock:
             sock.sendall(b"GET %s HTTP/1.1\r\n\r\n" % slow.host.path(slow.local).encode())
-        deadline = time.monotonic() + 5
+        deadline = time.monotonic() + PATIENCE
         while not (entries := server.log()) and time.monotonic() < deadline:
             time.sleep(0.01)
         assert [entry.status for entry in entries] == [ABORTED]
@@ -364,7 +367,7 @@ def started(*options: str) -> subprocess.Popen[str]:
 def refuses(url: str) -> bool:
     """Nobody listens any more: workers end a moment after their parent, if that was killed."""
     parts = urlsplit(url)
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
         with socket.socket() as sock:
             if sock.connect_ex((parts.hostname or "", parts.port or 80)):
@@ -382,7 +385,7 @@ def test_the_command_serves_until_a_signal(client: Client, number: int, code: in
         seed = process.stdout.readline().strip()
         assert client.get(seed)[0] == 200
         os.kill(process.pid, number)
-        assert process.wait(10) == code
+        assert process.wait(PATIENCE) == code
         assert refuses(seed)
 
 
@@ -392,7 +395,7 @@ def test_the_command_ends_with_its_input() -> None:
         assert process.stdout
         seed = process.stdout.readline().strip()
         process.stdin.close()
-        assert process.wait(10) == 0
+        assert process.wait(PATIENCE) == 0
         assert refuses(seed)
 
 

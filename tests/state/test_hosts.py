@@ -5,7 +5,6 @@ import random
 import pytest
 
 from pycrawl.model import RobotsFile
-from pycrawl.state import hosts
 from pycrawl.state.database import Database
 from pycrawl.state.hosts import Host, Hosts, find_host, hosts_by_pages, robots_of, save_robots
 
@@ -41,9 +40,8 @@ def test_the_busiest_come_first(state: Database) -> None:
     assert [host.key for host in hosts_by_pages(state, 2)] == ["c", "b"]
 
 
-def test_a_host_that_is_held_is_never_doubled(state: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hosts, "_CACHED_HOSTS", 2)
-    table = Hosts(state)
+def test_a_host_that_is_held_is_never_doubled(state: Database) -> None:
+    table = Hosts(state, cached_hosts=2)
     held = table.get(table.id_of("a"))
     for key in "bcde":
         table.get(table.id_of(key))
@@ -56,11 +54,9 @@ def test_a_host_that_is_held_is_never_doubled(state: Database, monkeypatch: pyte
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_caches_change_nothing(state: Database, monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
-    monkeypatch.setattr(hosts, "_CACHED_HOSTS", 2)
-    monkeypatch.setattr(hosts, "_CACHED_IDS", 3)
+def test_caches_change_nothing(state: Database, seed: int) -> None:
     chance = random.Random(seed)
-    table = Hosts(state)
+    table = Hosts(state, cached_hosts=2, cached_ids=3)
     ids: dict[str, int] = {}
     pages: dict[str, int] = {}
     for _ in range(300):

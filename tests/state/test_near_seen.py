@@ -12,7 +12,6 @@ import pytest
 from pycrawl.fingerprint.packed import PACKED, Prints, pack, unpack
 from pycrawl.fingerprint.page import of_text
 from pycrawl.fingerprint.sketch import resemblance, sketch, unpack_sketch
-from pycrawl.state import band_index
 from pycrawl.state.band_index import BandIndex
 from pycrawl.state.database import Database
 from pycrawl.state.mirrors import Mirrors, mirrors, original_of
@@ -27,12 +26,11 @@ TOP = 2**64 - 1
 
 
 @pytest.mark.parametrize("most", [1, 3, 1_000])
-def test_the_index_finds_what_a_dictionary_finds(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
-    monkeypatch.setattr(band_index, "_RECENT", 300)  # so that both runs are in use
+def test_the_index_finds_what_a_dictionary_finds(most: int) -> None:
     source = np.random.default_rng(1)
     keys = source.integers(0, TOP, 400, dtype=np.uint64, endpoint=True)
     keys[:4] = (0, 1 << 26, TOP, TOP - (1 << 26))  # the first and last keys that differ in what counts
-    index = BandIndex()
+    index = BandIndex(recent=300)  # so that both runs are in use
     known: dict[int, list[int]] = defaultdict(list)
     for begin in range(1, 3_000, 100):
         ids = np.arange(begin, begin + 100, dtype=np.uint64)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,10 +11,9 @@ import pytest
 from numpy.typing import NDArray
 
 from pycrawl.fingerprint.page_prints import ONE_IN
-from pycrawl.state import passages_merge
 from pycrawl.state.database import Database
 from pycrawl.state.passages import Passages, sharing
-from pycrawl.state.passages_merge import ENTRY, FACTOR, Run, due
+from pycrawl.state.passages_merge import DEFAULT_SIZES, ENTRY, FACTOR, MergeSizes, Run, due
 
 Prints = NDArray[np.uint64]
 MOST = 40  # documents, of a fingerprint that says something
@@ -23,10 +23,11 @@ KEYS = 1 << 31
 class Indexed:
     """An index, and what it must hold: the documents of each fingerprint."""
 
-    def __init__(self, path: Path, seed: int) -> None:
+    def __init__(self, path: Path, seed: int, sizes: MergeSizes = DEFAULT_SIZES) -> None:
         self.path = path
+        self.sizes = sizes
         self.database = Database.create(path)
-        self.passages = Passages(self.database)
+        self.passages = Passages(self.database, sizes)
         self.model: dict[int, set[int]] = defaultdict(set)
         self.source = np.random.default_rng(seed)
         # A few fingerprints are in very many documents, most in few; the keys are distinct.
@@ -52,7 +53,7 @@ class Indexed:
     def reopen(self) -> None:
         self.database.close()
         self.database = Database.open(self.path)
-        self.passages = Passages(self.database)
+        self.passages = Passages(self.database, self.sizes)
 
     def check(self, asked: Prints, most: int = MOST) -> None:
         expected: Counter[int] = Counter()
@@ -87,21 +88,13 @@ class Indexed:
         return [Run(*row) for row in self.database.query("SELECT id, level, goes_into FROM passage_runs ORDER BY id")]
 
 
-@pytest.fixture
-def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """So small that merges take many commits, and fingerprints many blocks."""
-    monkeypatch.setattr(passages_merge, "BLOCK", 10)
-    monkeypatch.setattr(passages_merge, "_BLOCKS_READ", 3)
-    monkeypatch.setattr(passages_merge, "_LEAST_MERGED", 50)
+# So small that merges take many commits, and fingerprints many blocks.
+SMALL = MergeSizes(block=10, blocks_read=3, least_merged=50)
 
 
-@pytest.mark.usefixtures("small")
 @pytest.mark.parametrize("merged_for_each", [1, 3, 8])
-def test_it_finds_what_a_dictionary_finds(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, merged_for_each: int
-) -> None:
-    monkeypatch.setattr(passages_merge, "_MERGED_FOR_EACH", merged_for_each)
-    indexed = Indexed(tmp_path / "state.db", merged_for_each)
+def test_it_finds_what_a_dictionary_finds(tmp_path: Path, merged_for_each: int) -> None:
+    indexed = Indexed(tmp_path / "state.db", merged_for_each, replace(SMALL, merged_for_each=merged_for_each))
     merging = 0
     for number in range(120):
         indexed.add(documents=int(indexed.source.integers(1, 6)), size=int(indexed.source.integers(1, 60)))
@@ -127,10 +120,9 @@ def test_it_finds_the_same_with_blocks_as_they_are(tmp_path: Path) -> None:
     indexed.database.close()
 
 
-@pytest.mark.usefixtures("small")
 def test_what_was_not_committed_never_happened(tmp_path: Path) -> None:
     """Neither new entries nor steps of a merge."""
-    indexed = Indexed(tmp_path / "state.db", 10)
+    indexed = Indexed(tmp_path / "state.db", 10, SMALL)
     for number in range(60):
         before, next_id = {key: set(ids) for key, ids in indexed.model.items()}, indexed.next_id
         indexed.add(documents=3, size=30)
@@ -176,21 +168,18 @@ def test_the_largest_id_and_key_fit(state: Database) -> None:
     assert sharing(state, largest, MOST).ids.tolist() == [2**32 - 1]
 
 
-def test_each_entry_is_written_once_for_each_level(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    written = 0
-
-    def counted(database: Database, run_id: int, entries: passages_merge.Entries) -> None:
-        nonlocal written
-        written += len(entries)
-        append(database, run_id, entries)
-
-    append = passages_merge.append_blocks
-    monkeypatch.setattr(passages_merge, "append_blocks", counted)
+def test_each_entry_is_written_once_for_each_level(tmp_path: Path) -> None:
     indexed = Indexed(tmp_path / "state.db", 11)
+    indexed.database.query("CREATE TEMP TABLE written (bytes)")
+    indexed.database.query(
+        "CREATE TEMP TRIGGER count_written AFTER INSERT ON passage_blocks"
+        " BEGIN INSERT INTO written VALUES (length(NEW.entries)); END"
+    )
     for _ in range(FACTOR**3):
         indexed.add(documents=1, size=20)
     added = sum(map(len, indexed.model.values()))
-    assert written == 3 * added
+    written = indexed.database.query("SELECT sum(bytes) FROM written").fetchone()[0] // ENTRY.itemsize
+    assert written == 4 * added
     assert [run.level for run in indexed.runs()] == [3]
     indexed.database.close()
 

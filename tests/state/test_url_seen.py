@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +15,7 @@ from pycrawl.state.url_seen import UrlSeen, find_url, inlinks_of
 from pycrawl.urls.parts import url_hash
 
 SEED = 7
+CHUNK = 16  # small, so that there are many
 TOP = 2**64 - 1
 EDGES = [0, 1, 2, 2**56 - 1, 2**56, 2**56 + 1, 2**63 - 1, 2**63, 2**63 + 1, TOP - 2**56, TOP - 1, TOP]
 
@@ -23,14 +24,18 @@ def array(hashes: list[int]) -> url_seen.U64:
     return np.array(hashes, np.uint64)
 
 
+def hash_of(url: str, seed: int) -> int:
+    """A URL's text is its hash in decimal, so that tests choose the hashes."""
+    return int(url)
+
+
 class Harness:
     """URL-seen with the urls table beside it, as the frontier fills both; and a dict that says what is right."""
 
-    def __init__(self, path: Path, text: Callable[[int], str]) -> None:
+    def __init__(self, path: Path) -> None:
         self.path = path
-        self.text = text
         self.database = Database.create(path)
-        self.seen = UrlSeen(self.database, SEED)
+        self.seen = UrlSeen(self.database, SEED, CHUNK, hash_of)
         self.ids: dict[int, int] = {}
         self.inlinks: dict[int, int] = {}
 
@@ -45,7 +50,7 @@ class Harness:
         assert ids == list(range(len(self.ids) + 1, len(self.ids) + len(new) + 1))
         self.ids.update(zip(new, ids, strict=True))
         self.database.write_many(
-            "INSERT INTO urls VALUES (?, ?, 1, 0, 0, 1, 0, 0)", [(self.ids[value], self.text(value)) for value in new]
+            "INSERT INTO urls VALUES (?, ?, 1, 0, 0, 1, 0, 0)", [(self.ids[value], str(value)) for value in new]
         )
 
     def link(self, values: list[int], count: int) -> None:
@@ -64,7 +69,7 @@ class Harness:
         self.database.commit()
         self.database.close()
         self.database = Database.open(self.path)
-        self.seen = UrlSeen(self.database, SEED)
+        self.seen = UrlSeen(self.database, SEED, CHUNK, hash_of)
 
     def check(self, unknown: list[int]) -> None:
         assert len(self.seen) == len(self.ids)
@@ -75,11 +80,8 @@ class Harness:
 
 
 @pytest.fixture
-def harness(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Harness]:
-    """Small chunks; a URL's text is its hash in decimal, so that tests choose the hashes."""
-    monkeypatch.setattr(url_seen, "CHUNK", 16)
-    monkeypatch.setattr(url_seen, "url_hash", lambda url, seed: int(url))
-    harness = Harness(tmp_path / "state.db", str)
+def harness(tmp_path: Path) -> Iterator[Harness]:
+    harness = Harness(tmp_path / "state.db")
     yield harness
     harness.database.close()
 
@@ -104,8 +106,8 @@ def test_like_a_dict(harness: Harness, seed: int) -> None:
         harness.check([value for value in EDGES if value not in harness.ids])
     harness.reopen()
     for value, url_id in harness.ids.items():
-        assert find_url(harness.database, str(value), SEED) == url_id
-        assert inlinks_of(harness.database, url_id) == harness.inlinks.get(value, 0)
+        assert find_url(harness.database, str(value), SEED, CHUNK, hash_of) == url_id
+        assert inlinks_of(harness.database, url_id, CHUNK) == harness.inlinks.get(value, 0)
 
 
 def test_edges_of_the_hash_space(harness: Harness) -> None:
@@ -136,7 +138,7 @@ def test_inlinks_saturate_and_are_counted_from_where_they_were(harness: Harness)
     harness.reopen()
     harness.link([1, 2, 3], 5)
     harness.reopen()
-    assert [inlinks_of(harness.database, url_id) for url_id in (1, 2, 3, 4, 10**9)] == [127, 127, 5, 0, 0]
+    assert [inlinks_of(harness.database, url_id, CHUNK) for url_id in (1, 2, 3, 4, 10**9)] == [127, 127, 5, 0, 0]
 
 
 def test_leaving_front_is_remembered_beside_the_inlinks(harness: Harness) -> None:
@@ -148,7 +150,7 @@ def test_leaving_front_is_remembered_beside_the_inlinks(harness: Harness) -> Non
         assert in_front.tolist() == [False, True]
         assert after[0] == 127
         harness.reopen()
-    assert inlinks_of(harness.database, 1) == 127
+    assert inlinks_of(harness.database, 1, CHUNK) == 127
 
 
 def test_real_chunks_and_real_hashes(tmp_path: Path) -> None:

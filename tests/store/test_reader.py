@@ -11,7 +11,7 @@ import pytest
 
 from pycrawl.errors import StoreError
 from pycrawl.record import trec_web
-from pycrawl.store import CompoundFile, CompoundWriter, Location, RecordReader, reader
+from pycrawl.store import CompoundFile, CompoundWriter, Location, RecordReader
 from tests.store.records import plain, record
 
 SIZES = [0, 50, 3_000, 70_000, 10, 200_000, 500]
@@ -40,12 +40,9 @@ class TestBothKinds:
                 assert records.read(file.name, place.offset, place.length) == whole(place, number)
 
     @pytest.mark.parametrize("chunk", [1, 7, 19, 1_000, 1 << 16])
-    def test_scan_finds_every_boundary(
-        self, tmp_path: Path, compress: bool, chunk: int, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr(reader, "CHUNK_BYTES", chunk)
+    def test_scan_finds_every_boundary(self, tmp_path: Path, compress: bool, chunk: int) -> None:
         places, (file,) = collection(tmp_path, compress)
-        found = list(RecordReader(tmp_path).records(file.name, file.length))
+        found = list(RecordReader(tmp_path, chunk_bytes=chunk).records(file.name, file.length))
         assert found == [(place.offset, place.length, whole(place, number)) for number, place in enumerate(places)]
 
     def test_scan_stops_at_the_committed_length(self, tmp_path: Path, compress: bool) -> None:
@@ -93,13 +90,13 @@ def test_a_damaged_byte_is_found_and_placed(tmp_path: Path) -> None:
         assert records.read(file.name, places[4].offset, places[4].length) == whole(places[4], 4)
 
 
-def test_a_record_without_end_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trec_web, "MAX_RECORD_BYTES", 1_000_000)
+def test_a_record_without_end_is_bounded(tmp_path: Path) -> None:
+    records = RecordReader(tmp_path, max_record_bytes=1_000_000)
     (tmp_path / "B01").write_bytes(b"x" * 2_000_000)
     (tmp_path / "B01.gz").write_bytes(trec_web.pack(b"x" * 900_000) * 3)
     for path in tmp_path.iterdir():
         with pytest.raises(StoreError, match="at most 1000000 bytes"):
-            list(RecordReader(tmp_path).records(path.name, path.stat().st_size))
+            list(records.records(path.name, path.stat().st_size))
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
@@ -110,11 +107,10 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
             list(records.records("WTX001/B01.gz", 1))
 
 
-def test_open_files_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reader, "MAX_OPEN_FILES", 2)
+def test_open_files_are_bounded(tmp_path: Path) -> None:
     places, files = collection(tmp_path, compress=True, file_size=1)
     before = len(os.listdir("/proc/self/fd"))
-    with RecordReader(tmp_path) as records:
+    with RecordReader(tmp_path, max_open_files=2) as records:
         for _ in range(2):
             for number, (place, file) in enumerate(zip(places, files, strict=True)):
                 assert records.read(file.name, place.offset, place.length) == whole(place, number)
