@@ -87,7 +87,7 @@ class Dispatcher:
                 self._frontier.put_back(queue, entry)
                 self._frontier.release(queue, now + _SUSPECT_SECONDS)
                 continue
-            if run.judges_traps and self._is_passed_over(queue, entry):
+            if run.judges_traps and self._pass_over(queue, entry):
                 continue
             site = origin(entry.url)
             job = self._job(queue, entry, site, now)
@@ -107,22 +107,25 @@ class Dispatcher:
 
     # Traps
 
-    def _is_passed_over(self, queue: BackQueue, entry: Entry) -> bool:
-        """Is the URL one of a kind that brings nothing new: turned away for good, or behind the others for now?"""
-        patterns = self._session.patterns
+    def _pass_over(self, queue: BackQueue, entry: Entry) -> bool:
+        """Turn the URL away for good if it is a trap, or put it behind others if its kind brings little. Returns True
+        if either was done."""
+        kinds = self._session.kinds
         host = queue.host
-        if not entry.depth or not patterns.watches(host):
+        if not entry.depth or not kinds.watches(host):
             return False  # a seed is wanted, whatever it is like
         if entry.revisit and not self._was_turned_away(entry.url_id):
             return False
-        trap = patterns.trap(host, entry.url)
+        trap = kinds.trap(host, entry.url)
         if trap:
             self._turn_away(queue, entry, trap)
             return True
-        if not queue.is_empty and patterns.lets_others_first(host, entry.url):
+        if not queue.is_empty and kinds.lets_others_first(host, entry.url):
+            kinds.pass_over(host, entry.url)
             self._frontier.retry(queue, entry)
             self._frontier.release(queue, 0.0, queue.parked)
             return True
+        kinds.end_passing_over(host, entry.url)
         return False
 
     def _was_turned_away(self, url_id: int) -> bool:
@@ -148,19 +151,19 @@ class Dispatcher:
                 queue.robots_sent[site] = SentRules.of(robots)
         close_look = False
         if self._run.judges_traps:
-            patterns = self._session.patterns
-            probe = patterns.probe(queue.host, entry.url)
-            if probe:
+            kinds = self._session.kinds
+            directory = kinds.directory_to_probe(queue.host, entry.url)
+            if directory:
                 return FetchJob(
                     url_id=entry.url_id,
-                    url=probe,
+                    url=kinds.start_probe(queue.host, entry.url, directory),
                     host_id=queue.host.id,
                     kind=Kind.PROBE,
                     address=queue.host.address,
                     ahead=self._is_ahead(queue),
                     robots=robots,
                 )
-            close_look = patterns.looks_at(queue.host, entry.url)
+            close_look = kinds.wants_close_look(queue.host, entry.url)
         return FetchJob(
             url_id=entry.url_id,
             url=entry.url,

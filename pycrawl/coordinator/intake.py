@@ -13,7 +13,7 @@ from pycrawl.coordinator.leases import Lease, Leases
 from pycrawl.coordinator.run import Run
 from pycrawl.crawl.fetch_log import FetchLine, FetchLog
 from pycrawl.frontier.guests import Guest
-from pycrawl.model import CONDUCT, NO_LINKS, FetchResult, Kind, Outcome, RobotsFile, Search
+from pycrawl.model import CONDUCT, NO_LINKS, FetchResult, Kind, Outcome, RobotsFile, UrlOrder
 from pycrawl.policy.politeness import PolitenessRules, ahead, gap, is_parked, may_ignore_robots, parking
 from pycrawl.processes.pool import Death
 from pycrawl.state.documents import Visit, visit_of
@@ -121,10 +121,10 @@ class Intake:
         if conduct.slows_host and is_parked(host.failures):
             self._frontier.release(queue, ended + parking(host.failures), True)
             return
-        if queue.search is Search.DEEP_AT_LEISURE:
+        if queue.order is UrlOrder.NEWEST_FIRST_SLOWLY:
             ended += _LEISURE_SECONDS
         pause = self._pause(host, result)
-        if not pause and not queue.search:
+        if not pause and not queue.order:
             queue.ahead = ahead(host.pages, result.ended - result.started)
         self._frontier.release(queue, ended + pause)
 
@@ -150,24 +150,24 @@ class Intake:
 
     def _on_probe(self, lease: Lease, result: FetchResult) -> None:
         """Whatever came of it, it is not asked for again."""
-        pairs = result.traits.pairs if result.traits is not None else b""
-        self._session.patterns.take_in_probe(lease.queue.host, lease.url, pairs)
+        pairs = result.close_look.pairs if result.close_look is not None else b""
+        self._session.kinds.take_in_probe(lease.queue.host, lease.url, pairs)
         self._frontier.put_back(lease.queue, lease.entry)
 
     def _judged(self, lease: Lease, result: FetchResult) -> FetchResult:
         """Does the page bring anything new? One that says what the host says of missing pages is not kept."""
-        patterns = self._session.patterns
-        entry, host, traits = lease.entry, lease.queue.host, result.traits
+        kinds = self._session.kinds
+        entry, host, look = lease.entry, lease.queue.host, result.close_look
         if entry.revisit:
             return result
         if result.outcome is Outcome.REDIRECT:
             known = self._session.is_known(result.location_hash)
-            patterns.take_in_redirect(host, entry.url, result.location, known)
-        elif traits is not None:
-            if patterns.is_soft_404(host, entry.url, traits):
+            kinds.take_in_redirect(host, entry.url, result.location, known)
+        elif look is not None:
+            if kinds.is_soft_404(host, entry.url, look):
                 result = result._replace(outcome=Outcome.SOFT_404, body=None, links=NO_LINKS)
                 self._session.group.counts["soft_404"] += 1
-            lease.queue.search = patterns.take_in_page(host, entry.url, entry.depth, traits, result.links)
+            lease.queue.order = kinds.take_in_page(host, entry.url, entry.depth, look, result.links)
         return result
 
     # The URL

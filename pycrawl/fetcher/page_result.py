@@ -12,7 +12,7 @@ from pycrawl.config import Config
 from pycrawl.fetch.cookies import cookies_to_ask_again
 from pycrawl.fetch.transport import Response, header
 from pycrawl.fingerprint.page_prints import packed
-from pycrawl.model import NO_LINKS, FetchJob, FetchResult, Kind, Outcome, PackedLinks, StoredBody, Traits
+from pycrawl.model import NO_LINKS, CloseLook, FetchJob, FetchResult, Kind, Outcome, PackedLinks, StoredBody
 from pycrawl.native.body_scan import NUL, scan_body
 from pycrawl.parse.charset import ASCII, Charset, is_binary
 from pycrawl.parse.html import ParsedPage, parse_html
@@ -21,7 +21,9 @@ from pycrawl.parse.media_type import is_html, plain_text_of
 from pycrawl.policy.politeness import retry_after_seconds
 from pycrawl.policy.robots import directives
 from pycrawl.record import trec_web
-from pycrawl.traps.page_traits import LinkMemory, band_keys, sample, section, shape
+from pycrawl.traps.link_memory import LinkMemory
+from pycrawl.traps.page_sample import copy_keys, sample
+from pycrawl.traps.url_kinds import section, shape
 from pycrawl.urls.normal_form import UrlRules, normalise
 from pycrawl.urls.parts import url_hash
 from pycrawl.urls.scope import Scope
@@ -59,7 +61,7 @@ class PageReader:
         self._wants_prints = config.content.near_duplicates
         self._main_content = config.content.main_content if self._wants_prints else ""
         self._pages = 0
-        self.stage_seconds = {"parse": 0.0, "links": 0.0, "traits": 0.0, "prints": 0.0, "record": 0.0}
+        self.stage_seconds = {"parse": 0.0, "links": 0.0, "close look": 0.0, "prints": 0.0, "record": 0.0}
 
     def read(self, job: FetchJob, response: Response) -> FetchResult:
         if response.outcome is not None:
@@ -123,17 +125,17 @@ class PageReader:
             return result(job, response, Outcome.NOT_MODIFIED, **validators)
         links = NO_LINKS
         filtered: dict[str, int] = {}
-        traits = None
+        look = None
         wishes = self._header_wishes(response)
         text: str | bytes = ""
         charset = ASCII
         if is_page:
-            links, filtered, wishes, traits, page = self._links(job, response, content_type, seen, wishes)
+            links, filtered, wishes, look, page = self._links(job, response, content_type, seen, wishes)
             text, charset = page.content_utf8, page.charset
         elif self._wants_prints:
             text, charset = plain_text_of(response.body, content_type)
         if not wishes.isdisjoint(_NOINDEX):
-            return result(job, response, Outcome.NOINDEX, links=links, filtered=filtered, traits=traits, **validators)
+            return result(job, response, Outcome.NOINDEX, links=links, filtered=filtered, close_look=look, **validators)
         clock = self._clock()
         begun = clock()
         prints, passages = packed(text, self._seed) if text else (b"", b"")
@@ -143,7 +145,7 @@ class PageReader:
         self.stage_seconds["record"] += (clock() - printed) * _SAMPLED
         self._pages += 1
         return result(
-            job, response, Outcome.FETCHED, body=body, links=links, filtered=filtered, traits=traits, **validators
+            job, response, Outcome.FETCHED, body=body, links=links, filtered=filtered, close_look=look, **validators
         )
 
     def _probe(self, job: FetchJob, response: Response) -> FetchResult:
@@ -152,7 +154,7 @@ class PageReader:
         if response.aborted_by_type or not is_html(content_type, response.body):
             return result(job, response, Outcome.FETCHED)
         page = parse_html(response.body, content_type, self._agent, with_text=True)
-        return result(job, response, Outcome.FETCHED, traits=Traits("", "", sample(page.text, job.url)))
+        return result(job, response, Outcome.FETCHED, close_look=CloseLook("", "", sample(page.text, job.url)))
 
     def _header_wishes(self, response: Response) -> frozenset[str]:
         """What the server asks of robots that keep and follow."""
@@ -163,7 +165,7 @@ class PageReader:
 
     def _links(
         self, job: FetchJob, response: Response, content_type: str, seen: int, wishes: frozenset[str]
-    ) -> tuple[PackedLinks, dict[str, int], frozenset[str], Traits | None, ParsedPage]:
+    ) -> tuple[PackedLinks, dict[str, int], frozenset[str], CloseLook | None, ParsedPage]:
         """The links, those turned away by reason, all that header and page ask of robots, what the page is like, and
         what else was read off it."""
         clock = self._clock()
@@ -176,18 +178,18 @@ class PageReader:
         self.stage_seconds["parse"] += (parsed - begun) * _SAMPLED
         packed_at = clock()
         self.stage_seconds["links"] += (packed_at - parsed) * _SAMPLED
-        traits = self._traits(job, page, packed) if job.close_look else None
-        self.stage_seconds["traits"] += (clock() - packed_at) * _SAMPLED
-        return packed, filtered, wishes, traits, page
+        look = self._close_look(job, page, packed) if job.close_look else None
+        self.stage_seconds["close look"] += (clock() - packed_at) * _SAMPLED
+        return packed, filtered, wishes, look, page
 
-    def _traits(self, job: FetchJob, page: ParsedPage, links: PackedLinks) -> Traits:
+    def _close_look(self, job: FetchJob, page: ParsedPage, links: PackedLinks) -> CloseLook:
         pairs = sample(page.text, job.url)
-        closure, backs = self._link_memory.look(job.url, links)
-        return Traits(
+        closure, backs = self._link_memory.take_in(job.url, links)
+        return CloseLook(
             shape=shape(job.url),
             section=section(job.url),
             pairs=pairs,
-            bands=tuple(band_keys(array("Q", pairs), job.host_id)),
+            copy_keys=tuple(copy_keys(array("Q", pairs), job.host_id)),
             closure=closure,
             backs=backs,
         )
