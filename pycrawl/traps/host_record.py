@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from pycrawl.model import CloseLook, Closure, PackedLinks, UrlOrder
-from pycrawl.traps.kind_record import DULL_PAGES, LOW, UNDECIDED, YIELD_FLOOR, KindRecord
+from pycrawl.traps.kind_record import DULL_PAGES, DULL_SERIES, LOW, UNDECIDED, YIELD_FLOOR, KindRecord
 from pycrawl.traps.link_memory import some_new_links
-from pycrawl.traps.novelty import Hashes, Novelty, are_alike
+from pycrawl.traps.novelty import Hashes, Novelty, Said, are_alike
 from pycrawl.traps.series import REPEATS, Series
 from pycrawl.traps.url_kinds import ALL, Place, place, section, shape
 from pycrawl.urls.parts import first_directory, host_key
@@ -22,6 +22,7 @@ _PASSED_OVER = 64  # URLs of a kind with a low yield that let others go first, u
 _LEAST_PAGES = 8  # of a host before one of its kinds is stopped …
 _LEAST_PAGES_OF_HOST = 16  # … and before the host is
 _FIRST_PAGES = 2  # of a kind: always new, whatever the kind is like
+_NEIGHBOURS = 100  # that far apart are numbers at the most: pages of an archive may be counted in entries
 _KINDS_KEPT = 512  # of one host
 _SERIES_KEPT = 64  # of one host
 
@@ -134,11 +135,15 @@ class HostRecord:
         """Count a page for its kinds and its series, and judge these. Returns the order for the URLs of the host."""
         new_links = some_new_links(links)
         leads_on = self._add_to_series(url, new_links, today)
+        combines = "&" in url or b"&" in links.texts
+        is_numbered = leads_on and not combines and _leads_to_neighbours(url, new_links)
+        said = novelty.take_in(self.id, look)
         scores = (1.0, 1.0, 1.0)
-        if not novelty.take_in(self.id, look):
+        if said is Said.OLD_PARTS and is_numbered:
+            scores = (UNDECIDED, UNDECIDED, UNDECIDED)  # the pages of an archive may share most of their words
+        elif said is not Said.NEW:
             scores = _scores_of_dull_page(url, look, new_links, self._kind(ALL).yield_ >= YIELD_FLOOR)
         self._count_novelty(novelty, look.section, scores[0])
-        combines = "&" in url or b"&" in links.texts
         for name, score in zip((ALL, look.section, look.shape), scores, strict=True):
             kind = self._kind(name)
             closed = look.closure >= (Closure.SECTION if name is look.section else Closure.HOST)
@@ -146,7 +151,7 @@ class HostRecord:
             kind.combined += combines
             kind.in_series += leads_on
             kind.add(score)
-            self._judge(name, kind, novelty)
+            self._judge(name, kind, novelty, is_numbered)
         return self._order(url, look.section)
 
     def add_redirect(self, url: str, target: str, is_known: bool, novelty: Novelty) -> tuple[str, ...]:
@@ -156,7 +161,7 @@ class HostRecord:
         for name in names:
             kind = self._kind(name)
             kind.add(score)
-            self._judge(name, kind, novelty)
+            self._judge(name, kind, novelty, is_numbered=False)
         return names
 
     def mark_watched(self) -> None:
@@ -200,10 +205,11 @@ class HostRecord:
         self.kinds.pop(forgotten)
         self.low.discard(forgotten)
 
-    def _judge(self, name: str, kind: KindRecord, novelty: Novelty) -> None:
+    def _judge(self, name: str, kind: KindRecord, novelty: Novelty, is_numbered: bool) -> None:
         least = _LEAST_PAGES_OF_HOST if name == ALL else _LEAST_PAGES
         if not kind.is_good and self._kind(ALL).pages >= least:
-            kind.stop_if_endless(name.endswith(ALL), DULL_PAGES if novelty.is_dull_usual else 0)
+            patience = DULL_SERIES if is_numbered else DULL_PAGES
+            kind.stop_if_endless(name.endswith(ALL), patience if novelty.is_dull_usual else 0)
         self._mark(name, kind)
 
     def _mark(self, name: str, kind: KindRecord) -> None:
@@ -278,6 +284,17 @@ class HostRecord:
         forgotten = next(few, "") or next(unwatched, "") or next(iter(self.series))
         self.series.pop(forgotten)
         self.watched.discard(forgotten)
+
+
+def _leads_to_neighbours(url: str, new_links: list[str]) -> bool:
+    """True if the new links of a page, all of its series, have numbers near its own, as those of an archive."""
+    here = place(url)
+    there = [place(link) for link in new_links]
+    return (
+        here is not None
+        and not here.is_dated
+        and all(one is not None and abs(one.position - here.position) <= _NEIGHBOURS for one in there)
+    )
 
 
 def _scores_of_dull_page(

@@ -20,6 +20,7 @@ _WINDOW = 64  # pages that an older estimate weighs as much as, at the most
 
 # In a crawl most of whose pages are dull, dull pages prove little.
 DULL_PAGES = 2_000  # pages of a kind before it is stopped there …
+DULL_SERIES = 10_000  # … or these, if they are numbered one after the other: an archive may be that long …
 _DULL_COMBINATIONS = 200  # … or these, if its URLs combine parameters: such lists are rarely worth more
 
 # Dull pages that come to an end: back links tell how many there are.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from collections import OrderedDict
 from collections.abc import Iterable
+from enum import Enum
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,6 +53,14 @@ def says_something_new(times: list[int], pages: int) -> bool:
     return rare >= min(_LEAST_RARE, max(1, len(times))) and rare >= _RARE_SHARE * (len(times) - template)
 
 
+class Said(Enum):
+    """What a page says."""
+
+    NEW = "new"
+    OLD_PARTS = "old parts"  # what the pages of its section always say, put together in another way
+    COPY = "copy"  # what another page of its host says
+
+
 class Novelty:
     """What the pages of the crawl said lately, in tables of fixed size. They may forget a page; they invent none."""
 
@@ -71,13 +80,15 @@ class Novelty:
         """True if most pages of this crawl are dull, or too few were met to know."""
         return self._new_pages < max(self._dull_pages, _USUAL_PAGES)
 
-    def take_in(self, host_id: int, look: CloseLook) -> bool:
-        """Remember what a page says. Returns True if that was new."""
+    def take_in(self, host_id: int, look: CloseLook) -> Said:
+        """Remember what a page says. Returns what that was, compared with the pages before."""
         known_keys = self._copies.take_in(look.copy_keys)
         vocabulary = self._vocabulary(host_id, look.section)
         pages = vocabulary.pages
         times = vocabulary.take_in(array("Q", look.pairs))
-        return known_keys < _SAME_KEYS and says_something_new(times, pages)
+        if known_keys >= _SAME_KEYS:
+            return Said.COPY
+        return Said.NEW if says_something_new(times, pages) else Said.OLD_PARTS
 
     def _vocabulary(self, host_id: int, section: str) -> _Vocabulary:
         key = (host_id, section)
