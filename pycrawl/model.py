@@ -33,19 +33,19 @@ class Via(IntEnum):
 
 
 class Closure(IntEnum):
-    """Whether a page leads anywhere but deeper into its own kind: all its links are new, and stay …"""
+    """Where a page's links lead. A page that is not open is closed."""
 
-    OPEN = 0  # … or not
-    HOST = 1  # on its host
-    SECTION = 2  # in its section of it
+    OPEN = 0  # some link is known or leaves the host, or there is none
+    HOST = 1  # all links are new and stay on the host
+    SECTION = 2  # all links are new and stay in the section
 
 
-class Search(IntEnum):
-    """In which order the URLs of a host are tried."""
+class UrlOrder(IntEnum):
+    """In which order the URLs of a host are sent out."""
 
     AS_FOUND = 0
-    DEEP = 1  # the newest first: do they lead deeper and deeper, or does it end?
-    DEEP_AT_LEISURE = 2  # likewise, and the next one waits until the links of the last page are known
+    NEWEST_FIRST = 1
+    NEWEST_FIRST_SLOWLY = 2  # likewise, and the next one waits until the links of the last page are in the queue
 
 
 class Outcome(StrEnum):
@@ -177,7 +177,7 @@ class FetchJob(NamedTuple):
     hops: int = 0  # redirects that led to this URL
     address: str = ""  # to be dialled, as the host's gate is kept by it; empty: not known yet
     cookies: str = ""  # the Cookie header that an earlier answer of this very URL asked for
-    close_look: bool = False  # the page's traits are wanted
+    close_look: bool = False  # a `CloseLook` is wanted with the result
     look_up: bool = False  # the host's name has not been looked up for a while: is it still that address?
     validators: Validators = NO_VALIDATORS
     robots: RobotsFile | None = None  # sent with a host's first page job to a fetcher
@@ -215,15 +215,15 @@ class StoredBody(NamedTuple):
     passages: bytes = b""  # those of its windows of words that an index of passages keeps: little-endian uint64
 
 
-class Traits(NamedTuple):
-    """What tells whether a page brings anything new (`traps.py`)."""
+class CloseLook(NamedTuple):
+    """What a fetcher reports of a page, besides its content, to judge traps and soft 404s by (`traps/`)."""
 
-    shape: str  # of its URL
+    shape: str  # of its URL; empty in the answer to a probe, as the section
     section: str
-    pairs: bytes = b""  # a sample of its text, as little-endian uint64
-    bands: tuple[int, ...] = ()  # what copies of it have in common
+    pairs: bytes = b""  # a sample of its text: hashes of pairs of words, as little-endian uint64
+    copy_keys: tuple[int, ...] = ()  # exact copies on one host have the same ones
     closure: Closure = Closure.OPEN
-    backs: int = 0  # links to pages that were met before, beside the navigation and the way here
+    backs: int = 0  # links to pages that are known but not fetched, the menu's links excluded
 
 
 _NOTHING_COUNTED: Mapping[str, int] = {}
@@ -256,7 +256,7 @@ class FetchResult(NamedTuple):
     links: PackedLinks = NO_LINKS
     filtered: Mapping[str, int] = _NOTHING_COUNTED  # reason → links of this page turned away
     robots: RobotsFile | None = None
-    traits: Traits | None = None  # of pages and probes with text
+    close_look: CloseLook | None = None  # of pages for which it was wanted, and of answers to probes with text
 
 
 class Results(NamedTuple):

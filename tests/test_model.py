@@ -20,7 +20,7 @@ JOB = model.FetchJob(
     robots=model.RobotsFile(200, b"", 1.0, 2.0),
 )
 BODY = model.StoredBody(b"record", 9, b"d" * 16, "text/html", "utf-8", "big5", b"\x01", True)
-TRAITS = model.Traits("/0", "/…", b"12345678", (1, 2), model.Closure.SECTION, 1)
+CLOSE_LOOK = model.CloseLook("/0", "/…", b"12345678", (1, 2), model.Closure.SECTION, 1)
 RESULT = model.FetchResult(
     url_id=1,
     host_id=2,
@@ -34,13 +34,13 @@ RESULT = model.FetchResult(
     links=model.PackedLinks(b"12345678", b"http://b/", 1),
     filtered={"external": 2},
     robots=model.RobotsFile(404, b"", 1.0, 2.0),
-    traits=TRAITS,
+    close_look=CLOSE_LOOK,
 )
 VALUES = [
     JOB,
     BODY,
     RESULT,
-    TRAITS,
+    CLOSE_LOOK,
     CONDUCT[Outcome.TIMEOUT],
     model.NO_LINKS,
     model.NO_VALIDATORS,

@@ -65,19 +65,24 @@ def collect(database: Database) -> dict[str, Any]:
 
 
 def _traps(database: Database) -> list[dict[str, Any]]:
-    """Returns the kinds of pages that brought the least that was new."""
-    from pycrawl.state.patterns import worst_patterns
+    """The series that were stopped, and the kinds that brought least, the stopped ones first."""
+    from pycrawl.state.kinds import stopped_series, worst_kinds
 
-    return [
+    series = [
+        {"host": host, "kind": name, "pages": one.pages, "stopped": one.stopped, "reason": one.reason}
+        for host, name, one in stopped_series(database, _MOST_TRAPS)
+    ]
+    return series + [
         {
             "host": host,
-            "pattern": name,
-            "pages": pattern.pages,
-            "yield": round(pattern.value, 3),
-            "openness": round(pattern.openness, 3),
-            "stopped": pattern.stopped,
+            "kind": name,
+            "pages": kind.pages,
+            "yield": round(kind.yield_, 3),
+            "open_share": round(kind.open_share, 3),
+            "stopped": kind.stopped,
+            "reason": kind.reason,
         }
-        for host, name, pattern in worst_patterns(database, _MOST_TRAPS)
+        for host, name, kind in worst_kinds(database, _MOST_TRAPS)
     ]
 
 
@@ -201,12 +206,7 @@ def _mirrors(mirrors: list[dict[str, Any]]) -> str:
 def _trap_lines(facts: dict[str, Any]) -> list[str]:
     lines = [f"soft 404    {facts['soft_404']:,} pages"] if facts["soft_404"] else []
     stopped = [trap for trap in facts["traps"] if trap["stopped"]]
-    lines += [
-        f"trap        {trap['host']}{trap['pattern']}  {trap['pages']:,} pages, yield {trap['yield']:.2f},"
-        f" {1 - trap['openness']:.0%} lead only deeper"
-        for trap in stopped
-    ]
-    return lines
+    return lines + [f"trap        {trap['host']}{trap['kind']}  {trap['reason']}" for trap in stopped]
 
 
 def _family(members: dict[str, int]) -> str:

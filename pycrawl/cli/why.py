@@ -65,7 +65,8 @@ def collect(database: Database, config: Config, url: str) -> dict[str, Any]:
         "known": bool(url_id),
         "scope": Scope(config).verdict(url, chain[0].depth if chain else 0) or "wanted",
         "robots": _robots(database, config, url),
-        "patterns": _patterns(database, host.id, url) if host else [],
+        "kinds": _kinds(database, host.id, url) if host else [],
+        "series": _series(database, host.id, url) if host else None,
         "found": [{"url": step.url, "via": step.via, "depth": step.depth, "found_at": step.found_at} for step in chain],
         "inlinks": inlinks_of(database, url_id) if url_id else 0,
         "queue": place_in_queue(database, url_id) if url_id else None,
@@ -115,20 +116,38 @@ def _copy(database: Database, document_id: int) -> dict[str, Any] | None:
     }
 
 
-def _patterns(database: Database, host_id: int, url: str) -> list[dict[str, Any]]:
-    """Returns those kinds of pages the URL belongs to that brought little that was new, and how little."""
-    from pycrawl.state.patterns import kinds_of
+def _kinds(database: Database, host_id: int, url: str) -> list[dict[str, Any]]:
+    """What the kinds that the URL is of have brought so far, as far as it was little."""
+    from pycrawl.state.kinds import kinds_of
 
     return [
         {
-            "pattern": name,
-            "pages": pattern.pages,
-            "yield": round(pattern.value, 3),
-            "openness": round(pattern.openness, 3),
-            "stopped": pattern.stopped,
+            "kind": name,
+            "pages": kind.pages,
+            "yield": round(kind.yield_, 3),
+            "open_share": round(kind.open_share, 3),
+            "stopped": kind.stopped,
         }
-        for name, pattern in kinds_of(database, host_id, url).items()
+        for name, kind in kinds_of(database, host_id, url).items()
     ]
+
+
+def _series(database: Database, host_id: int, url: str) -> dict[str, Any] | None:
+    """The series that the URL is part of, if it runs on."""
+    from pycrawl.state.kinds import series_of
+
+    found = series_of(database, host_id, url)
+    if found is None:
+        return None
+    name, series = found
+    return {
+        "series": name,
+        "pages": series.pages,
+        "before": series.before,
+        "after": series.after,
+        "stopped": series.stopped,
+        "reason": series.reason,
+    }
 
 
 def _robots(database: Database, config: Config, url: str) -> dict[str, Any] | None:
@@ -163,10 +182,13 @@ def _lines(facts: dict[str, Any]) -> list[str]:
     lines.append("  scope: wanted" if wanted else f"  {in_words(facts['scope'])}")
     lines += _robots_lines(facts["robots"])
     lines += [
-        f"  pages like {one['pattern']}: {one['pages']:,}, yield {one['yield']:.2f},"
-        f" {1 - one['openness']:.0%} lead only deeper{': a trap' if one['stopped'] else ''}"
-        for one in facts["patterns"]
+        f"  pages like {one['kind']}: {one['pages']:,}, yield {one['yield']:.2f},"
+        f" {1 - one['open_share']:.0%} closed{': a trap' if one['stopped'] else ''}"
+        for one in facts["kinds"]
     ]
+    series = facts["series"]
+    if series:
+        lines.append(f"  series {series['series']}: {series['reason']}{': a trap' if series['stopped'] else ''}")
     visit = facts["visit"]
     if visit:
         detail = f": {visit['detail']}" if visit["detail"] else ""

@@ -90,7 +90,7 @@ class Dispatcher:
                 self._frontier.put_back(queue, entry)
                 self._frontier.release(queue, now + _SUSPECT_SECONDS)
                 continue
-            if run.judges_traps and self._is_passed_over(queue, entry):
+            if run.judges_traps and self._pass_over(queue, entry):
                 continue
             site = origin(entry.url)
             job = next_job(self._handlers, queue, entry, site, now)
@@ -110,22 +110,25 @@ class Dispatcher:
 
     # Traps
 
-    def _is_passed_over(self, queue: BackQueue, entry: Entry) -> bool:
-        """Is the URL one of a kind that brings nothing new: turned away for good, or behind the others for now?"""
-        patterns = self._session.patterns
+    def _pass_over(self, queue: BackQueue, entry: Entry) -> bool:
+        """Turn the URL away for good if it is a trap, or put it behind others if its kind brings little. Returns True
+        if either was done."""
+        kinds = self._session.kinds
         host = queue.host
-        if not entry.depth or not patterns.watches(host):
+        if not entry.depth or not kinds.watches(host):
             return False  # a seed is wanted, whatever it is like
         if entry.revisit and not self._was_turned_away(entry.url_id):
             return False
-        trap = patterns.trap(host, entry.url)
+        trap = kinds.trap(host, entry.url)
         if trap:
             self._turn_away(queue, entry, trap)
             return True
-        if not queue.is_empty and patterns.lets_others_first(host, entry.url):
+        if not queue.is_empty and kinds.lets_others_first(host, entry.url):
+            kinds.pass_over(host, entry.url)
             self._frontier.retry(queue, entry)
             self._frontier.release(queue, 0.0)
             return True
+        kinds.end_passing_over(host, entry.url)
         return False
 
     def _was_turned_away(self, url_id: int) -> bool:

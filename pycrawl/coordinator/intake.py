@@ -12,7 +12,7 @@ from pycrawl.coordinator.jobs.settling import Settler
 from pycrawl.coordinator.leases import Lease, Leases
 from pycrawl.coordinator.run import Run
 from pycrawl.frontier.guests import Guest
-from pycrawl.model import CONDUCT, FetchResult, Kind, Outcome, Search
+from pycrawl.model import CONDUCT, FetchResult, Kind, Outcome, UrlOrder
 from pycrawl.policy.politeness import PolitenessRules, ahead, gap, is_parked, parking
 from pycrawl.processes.pool import Death
 from pycrawl.state.hosts import Host
@@ -107,10 +107,10 @@ class Intake:
             self._frontier.release(queue, ended + parking(host.failures))
             return
         self._frontier.unpark(queue)
-        if queue.search is Search.DEEP_AT_LEISURE:
+        if queue.order is UrlOrder.NEWEST_FIRST_SLOWLY:
             ended += _LEISURE_SECONDS
         pause = self._pause(host, result)
-        if not pause and not queue.search:
+        if not pause and not queue.order:
             self._frontier.allow_ahead(queue, ahead(host.pages, result.ended - result.started))
         self._frontier.release(queue, ended + pause)
 

@@ -29,11 +29,11 @@ from pycrawl.state.counters import Counters
 from pycrawl.state.database import Database
 from pycrawl.state.documents import Document, Visit
 from pycrawl.state.hosts import Hosts
+from pycrawl.state.kinds import Kinds
 from pycrawl.state.mirrors import Mirrors
 from pycrawl.state.near_join import Join
 from pycrawl.state.near_seen import NearSeen
 from pycrawl.state.passages import Passages
-from pycrawl.state.patterns import Patterns
 from pycrawl.state.url_seen import UrlSeen
 from pycrawl.store.compound import CompoundFile, CompoundWriter, PendingSync
 from pycrawl.store.recovery import recover
@@ -76,7 +76,7 @@ class Session:
             self.near_seen = NearSeen(self.database, config.content.near_duplicate_threshold)
             self.passages = Passages(self.database)
             self.mirrors = Mirrors(self.database)
-            self.patterns = Patterns(self.database, config)
+            self.kinds = Kinds(self.database, config)
             self.frontier = Frontier(
                 self.database, self.hosts, self.counters, self.seen, config, chance or random.Random()
             )
@@ -216,7 +216,7 @@ class Session:
             self.near_seen.flush()
             self.passages.flush()
             self._find_mirrors(group)
-            self.patterns.flush()
+            self.kinds.flush()
             for queue, entry in group.finished:
                 self.frontier.finish(queue, entry)
             for site, file in group.robots.items():

@@ -14,7 +14,7 @@ from pycrawl.fetch.cookies import cookies_to_ask_again
 from pycrawl.fetch.transport import REDIRECTS, Response
 from pycrawl.fetcher.result import LONGEST_DETAIL, refused, result, text_header
 from pycrawl.fingerprint.page_prints import packed
-from pycrawl.model import NO_LINKS, FetchJob, FetchResult, Outcome, PackedLinks, StoredBody, Traits
+from pycrawl.model import NO_LINKS, CloseLook, FetchJob, FetchResult, Outcome, PackedLinks, StoredBody
 from pycrawl.native.body_scan import NUL, scan_body
 from pycrawl.parse.charset import is_binary
 from pycrawl.parse.links import LinkPacker
@@ -23,7 +23,9 @@ from pycrawl.parse.parsers import Body, Parser, Parsers, Wanted
 from pycrawl.plugins.guard import PluginFailed
 from pycrawl.policy.robots import directives
 from pycrawl.record import trec_web
-from pycrawl.traps.page_traits import LinkMemory, band_keys, sample, section, shape
+from pycrawl.traps.link_memory import LinkMemory
+from pycrawl.traps.page_sample import copy_keys, sample
+from pycrawl.traps.url_kinds import section, shape
 from pycrawl.urls.normal_form import UrlRules, normalise
 from pycrawl.urls.parts import url_hash
 from pycrawl.urls.scope import Scope
@@ -42,7 +44,7 @@ class _Reading(NamedTuple):
     links: PackedLinks
     filtered: dict[str, int]  # reason → links turned away
     wishes: frozenset[str]  # what server and page ask of robots
-    traits: Traits | None  # where a close look was asked for
+    look: CloseLook | None  # where one was asked for
 
 
 class PageReader:
@@ -69,7 +71,7 @@ class PageReader:
         self._parsers = Parsers(config.plugins)
         self._wanted = Wanted(self._agent, False, config.content.main_content if self._wants_prints else "")
         self._pages = 0
-        self.stage_seconds = {"parse": 0.0, "links": 0.0, "traits": 0.0, "prints": 0.0, "record": 0.0}
+        self.stage_seconds = {"parse": 0.0, "links": 0.0, "close look": 0.0, "prints": 0.0, "record": 0.0}
 
     def read(self, job: FetchJob, response: Response) -> FetchResult:
         if response.outcome is not None:
@@ -129,7 +131,7 @@ class PageReader:
             reading = self._read(job, body, parser, self._header_wishes(response))
         except PluginFailed as failed:
             return result(job, response, Outcome.PLUGIN_FAILED, detail=str(failed), **validators)
-        found: dict[str, Any] = {"links": reading.links, "filtered": reading.filtered, "traits": reading.traits}
+        found: dict[str, Any] = {"links": reading.links, "filtered": reading.filtered, "close_look": reading.look}
         if not reading.wishes.isdisjoint(_NOINDEX):
             return result(job, response, Outcome.NOINDEX, **found, **validators)
         stored = self._stored(response, body, parser is None, reading.page, digest)
@@ -149,11 +151,11 @@ class PageReader:
             wishes |= page.robots
         links, filtered = self._packer.pack(page, job.url, job.depth, wishes.isdisjoint(_NOFOLLOW))
         packed_at = clock()
-        traits = self._traits(job, page, links) if job.close_look and is_html else None
+        look = self._close_look(job, page, links) if job.close_look and is_html else None
         self.stage_seconds["parse"] += (parsed_at - begun) * _SAMPLED
         self.stage_seconds["links"] += (packed_at - parsed_at) * _SAMPLED
-        self.stage_seconds["traits"] += (clock() - packed_at) * _SAMPLED
-        return _Reading(page, links, filtered, wishes, traits)
+        self.stage_seconds["close look"] += (clock() - packed_at) * _SAMPLED
+        return _Reading(page, links, filtered, wishes, look)
 
     def _header_wishes(self, response: Response) -> frozenset[str]:
         """What the server asks of robots that keep and follow."""
@@ -162,14 +164,14 @@ class PageReader:
         values = [value.decode("latin-1") for name, value in response.headers if name.lower() == b"x-robots-tag"]
         return directives(values, self._agent) if values else frozenset()
 
-    def _traits(self, job: FetchJob, page: Parsed, links: PackedLinks) -> Traits:
+    def _close_look(self, job: FetchJob, page: Parsed, links: PackedLinks) -> CloseLook:
         pairs = sample(page.text, job.url)
-        closure, backs = self._link_memory.look(job.url, links)
-        return Traits(
+        closure, backs = self._link_memory.take_in(job.url, links)
+        return CloseLook(
             shape=shape(job.url),
             section=section(job.url),
             pairs=pairs,
-            bands=tuple(band_keys(array("Q", pairs), job.host_id)),
+            copy_keys=tuple(copy_keys(array("Q", pairs), job.host_id)),
             closure=closure,
             backs=backs,
         )

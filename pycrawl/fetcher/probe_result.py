@@ -5,9 +5,9 @@ from __future__ import annotations
 from pycrawl.config import Config
 from pycrawl.fetch.transport import REDIRECTS, Response
 from pycrawl.fetcher.result import refused, result, text_header
-from pycrawl.model import FetchJob, FetchResult, Outcome, Traits
+from pycrawl.model import CloseLook, FetchJob, FetchResult, Outcome
 from pycrawl.parse.parsers import Body, HtmlParser, Wanted, media_type_of
-from pycrawl.traps.page_traits import sample
+from pycrawl.traps.page_sample import sample
 
 
 class ProbeReader:
@@ -26,4 +26,4 @@ class ProbeReader:
         if response.aborted_by_type or media_type_of(content_type) not in self._html.media_types:
             return result(job, response, Outcome.FETCHED)
         page = self._html.parse(Body(job.url, content_type, response.body), self._wanted)
-        return result(job, response, Outcome.FETCHED, traits=Traits("", "", sample(page.text, job.url)))
+        return result(job, response, Outcome.FETCHED, close_look=CloseLook("", "", sample(page.text, job.url)))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, field
 
-from pycrawl.model import RobotsFile, Search
+from pycrawl.model import RobotsFile, UrlOrder
 from pycrawl.policy.robots_digest import robots_digest
 from pycrawl.state.counters import Counters, totals
 from pycrawl.state.database import Database
@@ -92,7 +92,7 @@ class BackQueue:
     entries: deque[Entry] = field(default_factory=deque)
     more: bool = False
     read_to: int = _NOWHERE  # the last place that was read into `entries`
-    search: Search = Search.AS_FOUND  # unless so, what is pulled for it goes to its head
+    order: UrlOrder = UrlOrder.AS_FOUND  # unless so, what is pulled for it goes to its head
     in_flight: int = 0
     ahead: int = 0  # how many may be in flight beside those that have a connection, and wait for one at the fetcher
     holds_up: bool = False  # a robots.txt or a probe is in flight: nothing is sent ahead of its answer

@@ -21,7 +21,7 @@ from pycrawl.frontier.discovered import Discovered
 from pycrawl.frontier.front import STRETCH, FrontQueues
 from pycrawl.frontier.gates import Gates
 from pycrawl.frontier.guests import Guest, Guests
-from pycrawl.model import Search
+from pycrawl.model import UrlOrder
 from pycrawl.policy.politeness import is_parked
 from pycrawl.policy.priority import PluginPrioritiser, UrlFacts, lowered, priority, steps_up
 from pycrawl.state.counters import Counters
@@ -237,7 +237,7 @@ class Frontier:
             self._seen.leave_front(waiting.url_id)
             queue = self._queues.get(waiting.host_id) or self._make_queue(waiting.host_id)
             entry = Entry(waiting.url_id, waiting.url, waiting.depth, waiting.hops, waiting.revisit)
-            if queue.search:
+            if queue.order:
                 self._back.push(queue, entry)
             else:
                 self._back.append(queue, entry)
@@ -383,7 +383,7 @@ class Frontier:
         """Nothing is left of a host for now. More may come soon, and should find its fetcher's connection and rules."""
         del self._queues[queue.host.id]
         self._load[queue.fetcher] -= 1
-        queue.search = Search.AS_FOUND
+        queue.order = UrlOrder.AS_FOUND
         self._retired[queue.host.id] = queue
         if len(self._retired) > _RETIRED_KEPT:
             self._retired.popitem(last=False)

@@ -495,7 +495,7 @@ PyObject *native_prints(PyObject *self, PyObject *args) {
     return prints;
 }
 
-/* Pairs of words, for traits.py */
+/* Pairs of words, for traps/page_sample.py */
 
 static PyObject *smallest_pairs(const uint64_t *hashes, size_t count, size_t most) {
     uint64_t *pairs = malloc((count + 1) * sizeof *pairs);

@@ -115,8 +115,8 @@ CREATE TABLE patterns (
     combined INTEGER NOT NULL, promise INTEGER NOT NULL, stopped INTEGER NOT NULL, PRIMARY KEY (host_id, pattern)
 ) WITHOUT ROWID;
 
--- What a host answered to a URL that cannot exist, by directory: a sample of the text (`traps.py`) if it was a 2xx
--- answer, else nothing. Filled once for each.
+-- What a host answered to a URL that cannot exist, by directory: a sample of the text (`traps/page_sample.py`) if it
+-- was a 2xx answer, else nothing. Filled once for each.
 CREATE TABLE probes (
     host_id INTEGER NOT NULL, directory TEXT NOT NULL, pairs BLOB NOT NULL, PRIMARY KEY (host_id, directory)
 ) WITHOUT ROWID;
@@ -139,5 +139,28 @@ CREATE TABLE passage_blocks (
 CREATE UNIQUE INDEX passage_blocks_by_first ON passage_blocks (run_id, first);
 """
 
-STEPS: tuple[str, ...] = (_FIRST_RELEASE, _PASSAGES)
+_KINDS_AND_SERIES = """
+-- Kinds of URLs (`traps/`) that are not good: a host's URLs of one shape, of one section, and all of them ("…"). Takes
+-- the place of `patterns`. Filled and changed by every group commit; of a kind without a row nothing bad is known.
+CREATE TABLE kinds (
+    host_id INTEGER NOT NULL, kind TEXT NOT NULL, pages INTEGER NOT NULL, new INTEGER NOT NULL,
+    yield REAL NOT NULL, open_share REAL NOT NULL, least_depth INTEGER NOT NULL, most_depth INTEGER NOT NULL,
+    dead_ends REAL NOT NULL, found INTEGER NOT NULL, chances INTEGER NOT NULL, backs INTEGER NOT NULL,
+    combined INTEGER NOT NULL, in_series INTEGER NOT NULL, pages_allowed INTEGER NOT NULL, stopped INTEGER NOT NULL,
+    PRIMARY KEY (host_id, kind)
+) WITHOUT ROWID;
+INSERT INTO kinds SELECT host_id, pattern, pages, novel, yield, openness, least_depth, most_depth, dead_ends, found,
+    chances, backs, combined, 0, promise, stopped FROM patterns;
+DROP TABLE patterns;
+
+-- Series of URLs that run on beyond all positions that other pages name (`traps/series.py`). Filled and changed by
+-- every group commit.
+CREATE TABLE series (
+    host_id INTEGER NOT NULL, series TEXT NOT NULL, is_dated INTEGER NOT NULL, first_named INTEGER NOT NULL,
+    last_named INTEGER NOT NULL, pages INTEGER NOT NULL, before INTEGER NOT NULL, after INTEGER NOT NULL,
+    future INTEGER NOT NULL, useful INTEGER NOT NULL, stopped INTEGER NOT NULL, PRIMARY KEY (host_id, series)
+) WITHOUT ROWID;
+"""
+
+STEPS: tuple[str, ...] = (_FIRST_RELEASE, _PASSAGES, _KINDS_AND_SERIES)
 VERSION = len(STEPS)

@@ -1,95 +1,151 @@
-"""Pages without end: what tells a trap from a large site, as pure functions of URLs, texts and counts.
-
-Three measures, each of which an honest site passes however large it is:
-
-* Is the page a copy, or made of what the pages of its kind always say? `traits.sample` takes some pairs of words of a
-  text, the same ones in each text that has them; dates do not count, so that all pages of a calendar are one.
-* Does it lead anywhere but deeper into its own kind? `traits.LinkMemory` says so: a page all of whose links are new and
-  of its own kind, and that nothing known is linked from, is *closed*. A site of finite size has other pages too.
-* A URL's kind: `traits.shape` is its path without what numbers or names the single page, and the names of its
-  parameters; `traits.section` is coarser: all combinations of parameters and all depths of a path fall together.
-
-The *yield* of a kind is the share of its pages that brought something new, smoothed (`smoothed`); below `FLOOR` the
-kind is a trap.
-"""
+"""Does a page say something new? From its sample, and from what the pages of its host and section said before."""
 
 from __future__ import annotations
+
+from array import array
+from collections import OrderedDict
+from collections.abc import Iterable
+from enum import Enum
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pycrawl.traps.page_traits import SAMPLE
+from pycrawl.model import CloseLook
+from pycrawl.traps.page_sample import SAMPLE_PAIRS
 
 Hashes = NDArray[np.uint64]
 
-# Yield. With these a kind whose pages are all copies stops after 8 of them, one that was good for long after 59.
-FLOOR = 0.4
-LOW = 0.6  # from here on down, other URLs go first
-NEITHER = 0.65  # what a page counts that says nothing new, but leads nowhere either, or elsewhere
-PRIOR = 3  # pages that the first estimate weighs as much as
-WINDOW = 64  # pages that an old estimate weighs as much as
-LEAST_PAGES = 8  # of a host before one of its kinds is stopped …
-LEAST_PAGES_OF_HOST = 16  # … and before all kinds are that have not proved good
-DULL_PAGES = 2_000  # of a kind before it is stopped in a crawl most pages of which are dull
-DULL_COMBINATIONS = 200  # likewise, of one whose URLs combine parameters
+# A page is a copy if so many of its four copy keys are known: a few words that differ change one or two keys.
+_SAME_KEYS = 3  # keys
+# Two samples are alike if they share this much: the greeting by name in a soft 404 differs, and nothing else.
+_ALIKE = 0.9  # share of the smallest pairs of both together
 
-# Dull pages that come to an end: links that lead back tell how many there are.
-LEAST_BACKS = 3
-SIZE_MARGIN = 2
-SIZE_SLACK = 16  # pages
+# A page of a section is new if it has pairs of words that few others have, beside the template that most have.
+_RARE = 0.08  # a rare pair stands on fewer than this share of the section's pages
+_TEMPLATE = 0.5  # a pair of the template stands on at least this share
+_LEAST_RARE = 3  # rare pairs that make a page new: one or two are a name or a price
+_RARE_SHARE = 0.5  # and they must be this share of what is not template: a page put together from old parts is dull
 
-# Mazes: 12 closed pages in a row, unless the kind had others before.
-MAZE_FLOOR = 0.2
-LEAST_DEPTHS = 8  # links that closed pages must have led down: no directory is that deep
-LONG_WINDOW = 512  # pages in which dead ends are counted
-FEW_DEAD_ENDS = 1
-DEAD_END_SHARE = 0.03  # of the pages; a site that ends somewhere has more
-LARGE_SITE = 20_000  # pages that a site must have, judged by how few links lead back, to be one
-LONG_CHAIN = 200_000  # likewise where pages lead to little more than one other: such a chain has then some 600
-BRANCHES = 1.5  # new links a page
-
-# Texts.
-_SAME_BANDS = 3  # of so many: a copy, but for a few words
-_ALIKE = 0.9  # share of two samples
-RARE = 0.08  # of the pages of its section have a pair of words that is not common
-_PLAIN = 0.5  # of the pages have a pair that belongs to the template
-_LEAST_RARE = 3  # pairs
-_RARE_SHARE = 0.5  # of what is not template
-
-
-# Texts
-
-
-def is_copy(known_bands: int) -> bool:
-    return known_bands >= _SAME_BANDS
-
-
-def is_made_anew(seen: list[int], pages: int) -> bool:
-    """Whether a page says anything of its own; `seen`: how many of the `pages` of its section have each of its pairs.
-
-    What most of them have is the template, which says nothing either way.
-    """
-    if not pages:
-        return True
-    few, most = max(1.0, RARE * pages), max(1.0, _PLAIN * pages)
-    rare = sum([times < few for times in seen])
-    template = sum([times >= most for times in seen])
-    return rare >= min(_LEAST_RARE, max(1, len(seen))) and rare >= _RARE_SHARE * (len(seen) - template)
+_COPY_SLOTS = 1 << 21  # keys; 8 bytes each, four a page
+_PAIR_SLOTS = 1_024  # pairs that a vocabulary counts, by their low bits; the 32 low bits tell a pair from others
+_KEY_BITS = 0xFFFF_FFFF
+_PAGES_COUNTED = 128  # pages after which a vocabulary halves its counts, so that they fit a byte and follow the site
+_VOCABULARIES_KEPT = 8_192  # sections; 5 KB each
+_USUAL_PAGES = 8  # new pages from which on it is known what is usual in a crawl
 
 
 def are_alike(one: Hashes, other: Hashes) -> bool:
-    """Do two texts share nearly all they say? From the smallest pairs of both together, which are a fair sample."""
-    both = np.union1d(one, other)[:SAMPLE]
+    """True if two samples share nearly all of the smallest pairs of both together, which are a fair sample of both."""
+    both = np.union1d(one, other)[:SAMPLE_PAIRS]
     if not len(one) or not len(other):
         return len(one) == len(other)
     shared = np.isin(both, one, assume_unique=True) & np.isin(both, other, assume_unique=True)
     return int(np.count_nonzero(shared)) >= _ALIKE * len(both)
 
 
-# Yield
+def says_something_new(times: list[int], pages: int) -> bool:
+    """From how many of the `pages` of its section have each pair of a page."""
+    if not pages:
+        return True
+    few, most = max(1.0, _RARE * pages), max(1.0, _TEMPLATE * pages)
+    rare = sum([one < few for one in times])
+    template = sum([one >= most for one in times])
+    return rare >= min(_LEAST_RARE, max(1, len(times))) and rare >= _RARE_SHARE * (len(times) - template)
 
 
-def smoothed(value: float, pages: int, score: float) -> float:
-    """The estimate after one page more: all pages count alike at first, later the last `WINDOW` count most."""
-    weight = min(PRIOR + pages, WINDOW)
-    return (value * weight + score) / (weight + 1)
+class Said(Enum):
+    """What a page says."""
+
+    NEW = "new"
+    OLD_PARTS = "old parts"  # what the pages of its section always say, put together in another way
+    COPY = "copy"  # what another page of its host says
+
+
+class Novelty:
+    """What the pages of the crawl said lately, in tables of fixed size. They may forget a page; they invent none."""
+
+    def __init__(self) -> None:
+        self._copies = _Copies()
+        self._vocabularies: OrderedDict[tuple[int, str], _Vocabulary] = OrderedDict()
+        self._new_pages = 0
+        self._dull_pages = 0
+
+    def count(self, new: int, dull: int) -> None:
+        """Count pages for `is_dull_usual`. The first pages of a kind should not be counted as new: they always are."""
+        self._new_pages += new
+        self._dull_pages += dull
+
+    @property
+    def is_dull_usual(self) -> bool:
+        """True if most pages of this crawl are dull, or too few were met to know."""
+        return self._new_pages < max(self._dull_pages, _USUAL_PAGES)
+
+    def take_in(self, host_id: int, look: CloseLook) -> Said:
+        """Remember what a page says. Returns what that was, compared with the pages before."""
+        known_keys = self._copies.take_in(look.copy_keys)
+        vocabulary = self._vocabulary(host_id, look.section)
+        pages = vocabulary.pages
+        times = vocabulary.take_in(array("Q", look.pairs))
+        if known_keys >= _SAME_KEYS:
+            return Said.COPY
+        return Said.NEW if says_something_new(times, pages) else Said.OLD_PARTS
+
+    def _vocabulary(self, host_id: int, section: str) -> _Vocabulary:
+        key = (host_id, section)
+        found = self._vocabularies.get(key)
+        if found is None:
+            found = self._vocabularies[key] = _Vocabulary()
+            if len(self._vocabularies) > _VOCABULARIES_KEPT:
+                self._vocabularies.popitem(last=False)
+        else:
+            self._vocabularies.move_to_end(key)
+        return found
+
+
+class _Copies:
+    """The copy keys of the pages met lately: one slot for each residue of a key, in which the newest stays."""
+
+    def __init__(self) -> None:
+        self._keys = array("Q", bytes(8 * _COPY_SLOTS))
+
+    def take_in(self, keys: Iterable[int]) -> int:
+        """Remember the keys of a page. Returns how many of them were known."""
+        known = sum([self._keys[key % _COPY_SLOTS] == key for key in keys])
+        for key in keys:
+            self._keys[key % _COPY_SLOTS] = key
+        return known
+
+
+class _Vocabulary:
+    """On how many pages of a section a pair of words stands, for the pairs that stand on many."""
+
+    __slots__ = ("_counts", "_keys", "pages")
+
+    def __init__(self) -> None:
+        self.pages = 0
+        self._keys = array("I", bytes(4 * _PAIR_SLOTS))
+        self._counts = bytearray(_PAIR_SLOTS)
+
+    def take_in(self, pairs: Iterable[int]) -> list[int]:
+        """Count the pairs of a page. Returns for each on how many pages it stood before."""
+        keys, counts = self._keys, self._counts
+        times = []
+        for pair in pairs:
+            slot = pair % _PAIR_SLOTS
+            key = pair & _KEY_BITS
+            count = counts[slot]
+            if keys[slot] == key:
+                times.append(count)
+                counts[slot] = count + 1
+                continue
+            times.append(0)
+            # A pair that finds its slot taken weakens the one that holds it, and takes it over at last.
+            if count > 1:
+                counts[slot] = count - 1
+            else:
+                keys[slot], counts[slot] = key, 1
+        self.pages += 1
+        if self.pages == _PAGES_COUNTED:
+            self.pages //= 2
+            self._counts = bytearray(count // 2 for count in counts)
+        return times

@@ -158,8 +158,8 @@ def test_judgements_are_explained_and_survive_a_restart(make_crawl: MakeCrawl) -
         facts = crawl.why(url)
         assert facts["visit"]["outcome"] == "trap"
         assert "/calendar/0/0/: " in facts["visit"]["detail"]
-        shape = facts["patterns"][0]
-        assert shape["pattern"] == "/calendar/0/0/"
+        shape = facts["kinds"][0]
+        assert shape["kind"] == "/calendar/0/0/"
         assert shape["stopped"]
         assert shape["yield"] < 0.4
         assert f"pages like /calendar/0/0/: {shape['pages']}" in crawl.run("why", url).stdout

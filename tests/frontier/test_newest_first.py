@@ -9,7 +9,7 @@ import pytest
 
 from pycrawl.config import Config
 from pycrawl.frontier.discovered import Discovered
-from pycrawl.model import Search
+from pycrawl.model import UrlOrder
 from tests.frontier.crawl_state import CrawlState, pack
 
 HOST = "http://maze.example"
@@ -29,7 +29,7 @@ def lease_all(state: CrawlState, newest: range = range(0)) -> list[int]:
         queue, entry = found
         leased.append(int(entry.url.rpartition("/")[2]))
         if len(leased) == 1 and newest:
-            queue.search = Search.DEEP
+            queue.order = UrlOrder.NEWEST_FIRST
             discover(state, newest)
         state.frontier.finish(queue, entry)
         state.frontier.release(queue, 0.0)
@@ -56,7 +56,7 @@ def test_after_a_restart_nothing_is_lost_or_leased_twice(tmp_path: Path, known: 
     discover(state, range(known))
     found = state.frontier.lease(0, 0.0)
     assert found is not None
-    found[0].search = Search.DEEP
+    found[0].order = UrlOrder.NEWEST_FIRST
     discover(state, range(1_000, 1_100))
     state.commit()
     state.close()

@@ -15,7 +15,7 @@ from pycrawl.fingerprint.word_table import hashed
 from pycrawl.native import compiled
 from pycrawl.parse.html import parse_html
 from pycrawl.parse.links import LinkPacker
-from pycrawl.traps.page_traits import sample
+from pycrawl.traps.page_sample import sample
 from pycrawl.urls.normal_form import UrlRules
 from pycrawl.urls.scope import Scope
 

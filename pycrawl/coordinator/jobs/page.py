@@ -31,7 +31,7 @@ class PageJobs:
             depth=entry.depth,
             hops=entry.hops,
             cookies=entry.cookies,
-            close_look=self._run.judges_traps and self._session.patterns.looks_at(queue.host, entry.url),
+            close_look=self._run.judges_traps and self._session.kinds.wants_close_look(queue.host, entry.url),
             validators=self._validators(entry.url_id) if entry.revisit else NO_VALIDATORS,
             robots=rules,
         )
@@ -51,16 +51,16 @@ class PageJobs:
 
     def _judged(self, lease: Lease, result: FetchResult) -> FetchResult:
         """Does the page bring anything new? One that says what the host says of missing pages is not kept."""
-        patterns = self._session.patterns
-        entry, host, traits = lease.entry, lease.queue.host, result.traits
+        kinds = self._session.kinds
+        entry, host, look = lease.entry, lease.queue.host, result.close_look
         if entry.revisit:
             return result
         if result.outcome is Outcome.REDIRECT:
             known = self._session.is_known(result.location_hash)
-            patterns.take_in_redirect(host, entry.url, result.location, known)
-        elif traits is not None:
-            if patterns.is_soft_404(host, entry.url, traits):
+            kinds.take_in_redirect(host, entry.url, result.location, known)
+        elif look is not None:
+            if kinds.is_soft_404(host, entry.url, look):
                 result = result._replace(outcome=Outcome.SOFT_404, body=None, links=NO_LINKS)
                 self._session.group.counts["soft_404"] += 1
-            lease.queue.search = patterns.take_in_page(host, entry.url, entry.depth, traits, result.links)
+            lease.queue.order = kinds.take_in_page(host, entry.url, entry.depth, look, result.links)
         return result

@@ -19,14 +19,16 @@ class ProbeJobs:
     def make(self, queue: BackQueue, entry: Entry, site: str, now: float) -> FetchJob | None:
         if not self._run.judges_traps:
             return None
-        url = self._run.session.patterns.probe(queue.host, entry.url)
-        if not url:
+        kinds = self._run.session.kinds
+        directory = kinds.directory_to_probe(queue.host, entry.url)
+        if not directory:
             return None
+        url = kinds.start_probe(queue.host, entry.url, directory)
         rules = self._maker.rules_to_send(queue, site, now)
         return self._maker.job(queue, entry, url, now, kind=Kind.PROBE, robots=rules)
 
     def settle(self, lease: Lease, result: FetchResult) -> None:
         """Whatever came of it, the host is not probed there again."""
-        pairs = result.traits.pairs if result.traits is not None else b""
-        self._run.session.patterns.take_in_probe(lease.queue.host, lease.url, pairs)
+        pairs = result.close_look.pairs if result.close_look is not None else b""
+        self._run.session.kinds.take_in_probe(lease.queue.host, lease.url, pairs)
         self._run.frontier.put_back(lease.queue, lease.entry)

@@ -4,28 +4,31 @@ from __future__ import annotations
 
 import gzip
 import json
+from array import array
 from collections import Counter
 from collections.abc import Iterable
+from datetime import datetime
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from pycrawl import config
-from pycrawl.model import NO_LINKS, Closure, PackedLinks, Search, Traits
+from pycrawl.model import NO_LINKS, CloseLook, Closure, PackedLinks, UrlOrder
 from pycrawl.parse.tree import plain_text
 from pycrawl.simweb import PageKind, SimWebSettings
 from pycrawl.simweb.web import SimWeb
 from pycrawl.state.database import Database
 from pycrawl.state.hosts import Host
-from pycrawl.state.patterns import Patterns, kinds_of, worst_patterns
-from pycrawl.traps.novelty import LEAST_PAGES
-from pycrawl.traps.page_traits import ALL, band_keys, sample, section, shape
+from pycrawl.state.kinds import Kinds, kinds_of, series_of, stopped_series, worst_kinds
+from pycrawl.traps.page_sample import copy_keys, sample
+from pycrawl.traps.url_kinds import ALL, section, shape
 from pycrawl.urls.parts import path_and_query
 from tests.e2e import trapweb
 from tests.e2e.trapweb import prose
-from tests.traps.test_judgement import Links
+from tests.traps.test_link_memory import Links
 
+NOW = datetime(2026, 11, 18).timestamp()
 ARTICLES = Path(__file__).parents[3] / "shared" / "data" / "content"
 
 # Traps
@@ -43,12 +46,12 @@ class Site:
 
     def _open(self, toml: str) -> None:
         """`good_pages` of another host: where all pages are dull, dull ones are no trap."""
-        self.patterns = Patterns(self._database, config.parse(toml))
+        self.kinds = Kinds(self._database, config.parse(toml), lambda: NOW)
         for number in range(self._good_pages):
             url = f"http://good.example/{number}"
             pairs = sample(prose(f"good {number}", 60), url)
-            traits = Traits("/0", "/…", pairs, tuple(band_keys(pairs, 2)))
-            self.patterns.take_in_page(Host(2, "good.example"), url, 1, traits, NO_LINKS)
+            look = CloseLook("/0", "/…", pairs, tuple(copy_keys(array("Q", pairs), 2)))
+            self.kinds.take_in_page(Host(2, "good.example"), url, 1, look, NO_LINKS)
 
     def url(self, path: str) -> str:
         return f"http://{self.host.key}{path}"
@@ -65,23 +68,23 @@ class Site:
         """Take a page in, and say whether another one of its kind would be asked for."""
         url = self.url(path)
         pairs = sample(text, url)
-        bands = tuple(band_keys(pairs, self.host.id))
-        traits = Traits(shape(url), section(url), pairs, bands, closure, backs)
+        bands = tuple(copy_keys(array("Q", pairs), self.host.id))
+        look = CloseLook(shape(url), section(url), pairs, bands, closure, backs)
         texts = [self.url(target) for target in targets]
         links = PackedLinks(bytes(8 * len(texts)), "\n".join(texts).encode(), len(texts))
         self.host.pages += 1
-        self.patterns.take_in_page(self.host, url, depth, traits, links)
-        return not (self.patterns.watches(self.host) and self.patterns.trap(self.host, url))
+        self.kinds.take_in_page(self.host, url, depth, look, links)
+        return not (self.kinds.watches(self.host) and self.kinds.trap(self.host, url))
 
     def restart(self, toml: str = "") -> None:
-        self.patterns.flush()
+        self.kinds.flush()
         self._open(toml)
 
 
-def calendar(site: Site, most: int) -> int:
+def calendar(site: Site, most: int, way: str = "/calendar/{}") -> int:
     """How many months of a calendar without events are asked for."""
     for month in range(1, most):
-        if not site.page(f"/calendar/{month}", f"Month {month}. {prose('nothing', 60)}", f"/calendar/{month + 1}"):
+        if not site.page(way.format(month), f"Month {month}. {prose('nothing', 60)}", way.format(month + 1)):
             return month
     return most
 
@@ -89,14 +92,15 @@ def calendar(site: Site, most: int) -> int:
 def test_a_calendar_stops_and_says_why(state: Database) -> None:
     site = Site(state)
     assert calendar(site, 100) == 8
-    why = site.patterns.trap(site.host, site.url("/calendar/1000"))
+    why = site.kinds.trap(site.host, site.url("/calendar/1000"))
     assert why.startswith("example.com/calendar/0: 8 pages, yield 0.3")
-    assert site.patterns.trap(site.host, site.url("/calendar/2/3/4")), "its section stops with it"
+    assert site.kinds.trap(site.host, site.url("/calendar/2/3/4")), "its section stops with it"
 
 
 def test_where_most_pages_are_dull_dull_ones_are_no_trap(state: Database) -> None:
     assert calendar(Site(state, good_pages=0), 1_000) == 1_000
-    assert calendar(Site(state, good_pages=0), 3_000) == 2_000, "but it ends"
+    assert calendar(Site(state, good_pages=0), 3_000, "/calendar/no{}.html") == 2_000, "but it ends"
+    assert calendar(Site(state, good_pages=0), 11_000) == 10_000, "numbered pages may be a long archive"
 
 
 def test_combinations_of_parameters_have_less_patience(state: Database) -> None:
@@ -116,7 +120,7 @@ def test_dull_pages_that_lead_back_to_each_other_are_all_asked_for(state: Databa
     while waiting:
         path = waiting.pop(0)
         targets = list(dict.fromkeys(f"/p/{number}" for number in chance.integers(size, size=8)))
-        closure, backs = links.look(site.url(path), *map(site.url, targets))
+        closure, backs = links.take_in(site.url(path), *map(site.url, targets))
         fresh = [target for target in targets if target not in asked]
         assert site.page(path, f"Page {path}", *fresh, closure=closure, backs=backs)
         waiting += fresh
@@ -129,10 +133,10 @@ def test_dull_pages_that_were_to_end_but_do_not_stop(state: Database) -> None:
     number = 0
     while site.page(f"/p/{number}", "a page", f"/p/{number + 1}", f"/p/-{number}", backs=1):
         number += 1
-    site.patterns.flush()
+    site.kinds.flush()
     stopped = [one for one in kinds_of(state, 1, site.url("/p/1")).values() if one.stopped]
     assert stopped
-    assert all(LEAST_PAGES < one.promise <= one.pages == number + 1 < 100 for one in stopped)
+    assert all(8 < one.pages_allowed <= one.pages == number + 1 < 100 for one in stopped)
 
 
 def test_a_good_kind_goes_on_where_another_has_stopped(state: Database) -> None:
@@ -143,9 +147,9 @@ def test_a_good_kind_goes_on_where_another_has_stopped(state: Database) -> None:
     while site.page(f"/shop/list?color={number}", prose("list", 100), f"/shop/list?color={number + 1}"):
         number += 1
     assert number < 10
-    assert site.patterns.trap(site.host, site.url("/shop/list?color=1000"))
-    assert not site.patterns.trap(site.host, site.url("/shop/item-1000"))
-    assert not site.patterns.trap(site.host, site.url("/other/page"))
+    assert site.kinds.trap(site.host, site.url("/shop/list?color=1000"))
+    assert not site.kinds.trap(site.host, site.url("/shop/item-1000"))
+    assert not site.kinds.trap(site.host, site.url("/other/page"))
 
 
 def test_all_combinations_of_parameters_are_one_kind(state: Database) -> None:
@@ -156,7 +160,7 @@ def test_all_combinations_of_parameters_are_one_kind(state: Database) -> None:
     for number in range(200):
         names = chance.choice(8, 3, replace=False)
         path = "/search?" + "&".join(f"{'abcdefgh'[name]}={number}" for name in names)
-        if site.patterns.trap(site.host, site.url(path)):
+        if site.kinds.trap(site.host, site.url(path)):
             break
         asked += 1
         text = " ".join(cards[card] for card in chance.choice(40, 10, replace=False))
@@ -194,29 +198,98 @@ def maze(site: Site, most: int, dead_end_every: int = 0, back_every: int = 0) ->
 def test_a_maze_of_ever_new_text_stops(state: Database) -> None:
     site = Site(state)
     assert maze(site, 500) <= 22
-    assert "lead only deeper" in site.patterns.trap(site.host, site.url("/maze/1000"))
+    assert "closed" in site.kinds.trap(site.host, site.url("/maze/1000"))
 
 
-def test_a_long_row_of_pages_is_no_maze_for_long(state: Database) -> None:
+@pytest.mark.parametrize(("way", "least", "most"), [("/row/page{}.html", 600, 700), ("/row/{}", 9_000, 11_000)])
+def test_a_long_row_of_pages_is_no_maze_for_long(state: Database, way: str, least: int, most: int) -> None:
+    """One whose pages are numbered has more time: it may be an archive."""
     site = Site(state)
     number = 1
-    while site.page(f"/row/{number}", prose(number, 60), f"/row/{number + 1}", depth=number, closure=Closure.SECTION):
+    while site.page(
+        way.format(number), prose(number, 60), way.format(number + 1), depth=number, closure=Closure.SECTION
+    ):
         number += 1
-    assert 600 <= number <= 700
+    assert least <= number <= most, site.kinds.trap(site.host, site.url(way.format(number)))
+
+
+# Series
+
+
+def months_asked_for(site: Site, most: int, event_every: int = 0) -> int:
+    """Of a calendar that leads a month back, and a month ahead, with text of its own on each page."""
+    start = 2001 * 12
+    site.page("/", prose("home", 80), "/calendar/2001/1")
+    for number in range(1, most):
+        month = start + (number // 2 if number % 2 else -number // 2)
+        ways = [f"/calendar/{one // 12}/{one % 12 + 1}" for one in (month, month - 1, month + 1)]
+        events = [f"/event/{number}-of-many"] if event_every and number % event_every == 0 else []
+        if not site.page(ways[0], prose(f"month {number}", 80), *ways[1:], *events):
+            return number
+    return most
+
+
+def test_a_calendar_that_runs_both_ways_stops_and_says_why(state: Database) -> None:
+    site = Site(state)
+    assert 128 <= months_asked_for(site, 1_000) <= 140
+    why = site.kinds.trap(site.host, site.url("/calendar/2099/1"))
+    assert why.startswith("example.com/calendar/{date}: 1")
+    assert "after all that other pages link to" in why
+    assert not site.kinds.trap(site.host, site.url("/calendar/2001/1")), "the home page links to it"
+    assert not site.kinds.trap(site.host, site.url("/other/2099"))
+    site.restart()
+    assert site.kinds.watches(site.host)
+    assert site.kinds.trap(site.host, site.url("/calendar/2099/1")) == why
+    assert [(host, name) for host, name, _ in stopped_series(state, 10)] == [("example.com", "/calendar/{date}")]
+    known = series_of(state, 1, site.url("/calendar/1950/12"))
+    assert known is not None
+    assert known[1].reason in why
+    assert series_of(state, 1, site.url("/other/2099")) is None
+
+
+def test_a_calendar_that_leads_to_events_goes_on(state: Database) -> None:
+    assert months_asked_for(Site(state), 1_000, event_every=3) == 1_000
+
+
+def test_a_calendar_is_counted_on_though_the_crawl_was_stopped_in_between(state: Database) -> None:
+    site = Site(state)
+    assert months_asked_for(site, 100) == 100
+    site.restart()
+    assert months_asked_for(site, 100) < 100
+
+
+def test_every_page_of_a_series_that_runs_on_gets_a_close_look(state: Database) -> None:
+    site = Site(state)
+    for number in range(40):
+        site.page(f"/news/{prose(number, 6).replace(' ', '-')}", prose(number, 80))
+    months_asked_for(site, 40)
+    months = [site.url(f"/calendar/2030/{month}") for month in range(1, 13)]
+    assert all(site.kinds.wants_close_look(site.host, url) for url in months)
+    others = [site.url(f"/news/{number}-{prose(number, 5).replace(' ', '-')}") for number in range(320)]
+    assert sum(site.kinds.wants_close_look(site.host, url) for url in others) < 40
+
+
+def test_what_the_home_page_lists_is_no_trap(state: Database) -> None:
+    site = Site(state)
+    site.page("/", prose("home", 80), "/calendar/1900/1", "/calendar/2099/12")
+    assert months_asked_for(site, 1_000) == 1_000
+
+
+# The order of URLs
 
 
 def test_the_way_down_is_tried_when_a_host_may_be_a_maze(state: Database) -> None:
     site = Site(state)
-    searches = []
+    orders = []
     for number in range(30):
         url = site.url(f"/maze/{number}")
         targets = [site.url(f"/maze/{number}-{place}") for place in range(10)]
         links = PackedLinks(bytes(80), "\n".join(targets).encode(), 10)
         pairs = sample(prose(number, 80), url)
-        traits = Traits(shape(url), section(url), pairs, tuple(band_keys(pairs, 1)), Closure.SECTION)
-        searches.append(site.patterns.take_in_page(site.host, url, 1, traits, links))
-    assert searches == sorted(searches)
-    assert set(searches) == set(Search)
+        look = CloseLook(shape(url), section(url), pairs, tuple(copy_keys(array("Q", pairs), 1)), Closure.SECTION)
+        orders.append(site.kinds.take_in_page(site.host, url, 1, look, links))
+    assert orders == sorted(orders)
+    assert set(orders) == set(UrlOrder)
 
 
 def test_a_site_that_ends_or_leads_back_is_no_maze(state: Database) -> None:
@@ -228,26 +301,31 @@ def test_redirects_within_a_host_bring_nothing(state: Database) -> None:
     site = Site(state)
     site.host.pages = 1
     for number in range(20):
-        site.patterns.take_in_redirect(site.host, site.url(f"/go/{number}"), site.url(f"/go/{number + 1}"), False)
-    assert site.patterns.trap(site.host, site.url("/go/1000"))
+        site.kinds.take_in_redirect(site.host, site.url(f"/go/{number}"), site.url(f"/go/{number + 1}"), False)
+    assert site.kinds.trap(site.host, site.url("/go/1000"))
 
 
 def test_redirects_to_pages_are_no_trap(state: Database) -> None:
     site = Site(state)
     for number in range(300):
-        site.patterns.take_in_redirect(site.host, site.url(f"/p/{number}"), site.url(f"/p/{number}/title"), False)
+        site.kinds.take_in_redirect(site.host, site.url(f"/p/{number}"), site.url(f"/p/{number}/title"), False)
         assert site.page(f"/p/{number}/title", prose(number, 80))
-        assert not site.patterns.trap(site.host, site.url(f"/p/{number}"))
+        assert not site.kinds.trap(site.host, site.url(f"/p/{number}"))
 
 
 def test_kinds_that_bring_little_let_others_first(state: Database) -> None:
     site = Site(state)
     for month in range(5):
         site.page(f"/calendar/{month}", "a month", f"/calendar/{month + 1}")
-    assert site.patterns.watches(site.host)
-    asked = [site.patterns.lets_others_first(site.host, site.url("/calendar/9")) for _ in range(130)]
+    assert site.kinds.watches(site.host)
+    url = site.url("/calendar/9")
+    asked = []
+    for _ in range(130):
+        asked.append(site.kinds.lets_others_first(site.host, url))
+        assert asked[-1] == site.kinds.lets_others_first(site.host, url), "a question changes nothing"
+        (site.kinds.pass_over if asked[-1] else site.kinds.end_passing_over)(site.host, url)
     assert asked == ([True] * 64 + [False]) * 2
-    assert not site.patterns.lets_others_first(site.host, site.url("/article/9"))
+    assert not site.kinds.lets_others_first(site.host, site.url("/article/9"))
 
 
 def test_a_host_that_has_recovered_is_watched_no_more(state: Database) -> None:
@@ -255,20 +333,20 @@ def test_a_host_that_has_recovered_is_watched_no_more(state: Database) -> None:
     site = Site(state)
     for number in range(4):
         site.page(f"/a/{number}", prose(f"first {number}", 60), f"/a/{number + 1}", closure=Closure.SECTION)
-    assert site.patterns.watches(site.host)
+    assert site.kinds.watches(site.host)
     for number in range(4, 40):
         site.page(f"/a/{number}", prose(f"later {number}", 60), f"/a/{number + 1}", backs=3)
-    assert not site.patterns.watches(site.host)
+    assert not site.kinds.watches(site.host)
     site.restart()
-    assert not site.patterns.watches(site.host)
+    assert not site.kinds.watches(site.host)
 
 
 def test_judgements_survive_a_restart(state: Database) -> None:
     site = Site(state)
     calendar(site, 100)
     site.restart()
-    assert site.patterns.trap(site.host, site.url("/calendar/1000"))
-    assert [(host, name) for host, name, one in worst_patterns(state, 10) if one.stopped] == [
+    assert site.kinds.trap(site.host, site.url("/calendar/1000"))
+    assert [(host, name) for host, name, one in worst_kinds(state, 10) if one.stopped] == [
         ("example.com", "/calendar/0"),
         ("example.com", "/calendar/…"),
     ]
@@ -285,7 +363,7 @@ def test_judgements_can_be_overruled(state: Database) -> None:
     calendar(site, 100)
     for toml in ('[traps]\nexempt_hosts = ["example.com"]', "[traps]\nnovelty = false"):
         site.restart(toml)
-        assert not site.patterns.watches(site.host)
+        assert not site.kinds.watches(site.host)
         assert calendar(site, 100) == 100
 
 
@@ -293,17 +371,17 @@ def test_few_pages_of_a_good_host_are_looked_at_until_one_brings_nothing(state: 
     site = Site(state)
 
     def looks() -> int:
-        return sum(site.patterns.looks_at(site.host, site.url("/news/x")) for _ in range(160))
+        return sum(site.kinds.wants_close_look(site.host, site.url(f"/news/x{number}")) for number in range(3_200))
 
-    assert looks() == 160
+    assert looks() == 3_200
     for number in range(30):
         site.page(f"/news/{number}", prose(number, 80))
-    assert looks() == 5
+    assert 50 < looks() < 150
     site.page("/news/30", prose(29, 80), "/news/31")
-    assert looks() == 160
+    assert looks() == 3_200
     for number in range(31, 47):
         site.page(f"/news/{number}", prose(number, 80))
-    assert looks() == 5
+    assert 50 < looks() < 150
 
 
 # Probes
@@ -314,18 +392,19 @@ def test_a_host_is_probed_once_it_has_shown_some_pages(state: Database) -> None:
     url = site.url("/news/1")
     for number in range(4):
         site.page(f"/news/{number}", prose(number, 80))
-        assert not site.patterns.probe(site.host, url)
+        assert not site.kinds.directory_to_probe(site.host, url)
     site.page("/news/4", prose(4, 80))
-    probe = site.patterns.probe(site.host, url)
+    assert [site.kinds.directory_to_probe(site.host, url) for _ in range(2)] == ["/"] * 2, "a question changes nothing"
+    probe = site.kinds.start_probe(site.host, url, "/")
     assert probe.startswith(site.url("/"))
     assert len(probe) == len(site.url("/")) + 16
-    assert not site.patterns.probe(site.host, url), "once"
-    site.patterns.take_in_probe(site.host, probe, b"")
-    assert not site.patterns.probe(site.host, url)
+    assert not site.kinds.directory_to_probe(site.host, url), "once"
+    site.kinds.take_in_probe(site.host, probe, b"")
+    assert not site.kinds.directory_to_probe(site.host, url)
     site.page("/news/5", prose(4, 80))
-    assert site.patterns.probe(site.host, url).startswith(site.url("/news/")), "pages of a directory are alike"
+    assert site.kinds.directory_to_probe(site.host, url) == "/news/", "pages of a directory are alike"
     site.restart()
-    assert not site.patterns.probe(site.host, site.url("/x")), "the answer is remembered"
+    assert not site.kinds.directory_to_probe(site.host, site.url("/x")), "the answer is remembered"
 
 
 def test_pages_like_the_answer_to_a_probe_are_soft_404s(state: Database) -> None:
@@ -333,24 +412,24 @@ def test_pages_like_the_answer_to_a_probe_are_soft_404s(state: Database) -> None
     missing = "Sorry, {} is not here. " + prose("missing", 60)
     for number in range(5):
         site.page(f"/{number}", prose(number, 80))
-    probe = site.patterns.probe(site.host, site.url("/0"))
+    probe = site.kinds.start_probe(site.host, site.url("/0"), "/")
     name = probe.rpartition("/")[2]
-    site.patterns.take_in_probe(site.host, probe, sample(missing.format(name), probe))
+    site.kinds.take_in_probe(site.host, probe, sample(missing.format(name), probe))
     site.restart()
     for path, text, expected in (("/shoes", missing.format("shoes"), True), ("/hats", prose("hats", 60), False)):
-        traits = Traits("", "", sample(text, site.url(path)))
-        assert site.patterns.is_soft_404(site.host, site.url(path), traits) is expected
+        look = CloseLook("", "", sample(text, site.url(path)))
+        assert site.kinds.is_soft_404(site.host, site.url(path), look) is expected
 
 
 def test_a_probe_that_is_answered_like_all_pages_says_nothing(state: Database) -> None:
     site = Site(state)
     for number in range(5):
         site.page(f"/{number}", f"Page {number} of my small web", f"/{number + 1}")
-    probe = site.patterns.probe(site.host, site.url("/0"))
-    site.patterns.take_in_probe(site.host, probe, sample("Page 0 of my small web", probe))
+    probe = site.kinds.start_probe(site.host, site.url("/0"), "/")
+    site.kinds.take_in_probe(site.host, probe, sample("Page 0 of my small web", probe))
     for _ in range(2):
-        traits = Traits("", "", sample("Page 7 of my small web", site.url("/7")))
-        assert not site.patterns.is_soft_404(site.host, site.url("/7"), traits)
+        look = CloseLook("", "", sample("Page 7 of my small web", site.url("/7")))
+        assert not site.kinds.is_soft_404(site.host, site.url("/7"), look)
         site.restart()
 
 
@@ -358,7 +437,7 @@ def test_probes_can_be_switched_off(state: Database) -> None:
     for toml in ("[traps]\nsoft_404 = false", '[traps]\nexempt_hosts = ["example.com"]'):
         site = Site(state, toml)
         site.host.pages = 10
-        assert not site.patterns.probe(site.host, site.url("/"))
+        assert not site.kinds.directory_to_probe(site.host, site.url("/"))
 
 
 # Nothing honest is judged
@@ -368,9 +447,9 @@ def novel_share(state: Database, pages: Iterable[tuple[str, str]]) -> float:
     site = Site(state)
     for path, markup in pages:
         assert site.page(path, plain_text(markup), f"{path}/next"), f"{path} is taken for a trap"
-    known = worst_patterns(state, 1)
+    known = worst_kinds(state, 1)
     assert not known or not known[0][2].stopped
-    return min([one.value for _, _, one in known], default=1.0)
+    return min([one.yield_ for _, _, one in known], default=1.0)
 
 
 def test_pages_of_one_template_are_new(state: Database) -> None:

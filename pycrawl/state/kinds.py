@@ -1,0 +1,230 @@
+"""The records of all hosts by which traps are judged: those of hosts met lately in memory, what is remarkable on disk.
+
+On disk are the kinds that are not good, the series that run on, and how hosts answered probes: all that a restart must
+not forget. `traps/` has the words and the judgements.
+"""
+
+from __future__ import annotations
+
+import random
+import string
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from datetime import date
+
+import numpy as np
+
+from pycrawl.config import Config
+from pycrawl.model import CloseLook, PackedLinks, UrlOrder
+from pycrawl.state.database import Database
+from pycrawl.state.hosts import Host
+from pycrawl.traps.host_record import PAGES_BEFORE_PROBE, SAMPLE_EVERY, HostRecord
+from pycrawl.traps.kind_record import KindRecord
+from pycrawl.traps.novelty import Novelty
+from pycrawl.traps.series import Series
+from pycrawl.traps.url_kinds import ALL, place, position_of, section, shape
+from pycrawl.urls.host_list import HostList
+from pycrawl.urls.parts import first_directory, host_key, origin, url_hash
+
+_HOSTS_KEPT = 20_000  # in memory
+_PROBE_LETTERS = 16  # of a name that no page has
+_KIND_COLUMNS = (
+    "kinds.pages, new, yield, open_share, least_depth, most_depth, dead_ends, found, chances, backs, combined,"
+    " in_series, pages_allowed, stopped"
+)
+_SERIES_COLUMNS = "is_dated, first_named, last_named, series.pages, before, after, future, useful, stopped"
+
+
+class Kinds:
+    """Filled from results as they come; asked before each URL is sent out. `clock`: seconds since the epoch."""
+
+    def __init__(self, database: Database, config: Config, clock: Callable[[], float] = time.time) -> None:
+        self._database = database
+        self._clock = clock
+        self._judges = config.traps.novelty
+        self._probes = config.traps.soft_404
+        self._exempt = HostList("traps.exempt_hosts", config.traps.exempt_hosts)
+        self._records: OrderedDict[int, HostRecord] = OrderedDict()
+        self._novelty = Novelty()
+        self._changed_kinds: dict[tuple[int, str], KindRecord] = {}
+        self._changed_series: dict[tuple[int, str], Series] = {}
+        self._new_probes: list[tuple[int, str, bytes]] = []
+        self._chance = random.Random()
+        self._sample_seed = self._chance.getrandbits(32)  # so that no site can tell which pages get a close look
+
+    # Before a fetch
+
+    def watches(self, host: Host) -> bool:
+        """True if one of the host's URLs may be a trap, or may have to wait."""
+        return self._judges and self._record(host).is_watched
+
+    def trap(self, host: Host, url: str) -> str:
+        """Why a URL is not asked for; empty if it may be."""
+        return self._record(host).trap(url)
+
+    def lets_others_first(self, host: Host, url: str) -> bool:
+        """True if other URLs of the host should go before this one; then `pass_over` is to be called, else
+        `end_passing_over`."""
+        return not self._novelty.is_dull_usual and self._record(host).lets_others_first(url)
+
+    def pass_over(self, host: Host, url: str) -> None:
+        """Count a URL that let others go first: after some of them, one is sent all the same."""
+        self._record(host).pass_over(url)
+
+    def end_passing_over(self, host: Host, url: str) -> None:
+        """Begin to count anew, as a URL of this kind is sent out."""
+        self._record(host).end_passing_over(url)
+
+    def wants_close_look(self, host: Host, url: str) -> bool:
+        """True if the fetcher should take a close look at the page. Not to be asked where nothing is judged."""
+        record = self._record(host)
+        if record.is_exempt:
+            return False
+        if record.answers_probes:
+            return True
+        if not self._judges:
+            return not record.probes
+        return not record.is_above_doubt(url) or url_hash(url, self._sample_seed) % SAMPLE_EVERY == 0
+
+    def directory_to_probe(self, host: Host, url: str) -> str:
+        """The directory of the host to be probed before this URL is asked for; empty if none is."""
+        if not self._probes or host.pages < PAGES_BEFORE_PROBE:
+            return ""
+        return self._record(host).directory_to_probe(url)
+
+    def start_probe(self, host: Host, url: str, directory: str) -> str:
+        """Note that the directory is being probed. Returns a URL in it that cannot exist."""
+        self._record(host).start_probe(directory)
+        return origin(url) + directory + "".join(self._chance.choices(string.ascii_lowercase, k=_PROBE_LETTERS))
+
+    # After a fetch
+
+    def take_in_probe(self, host: Host, probe_url: str, pairs: bytes) -> None:
+        """`pairs`: the sample of the page that answered a probe; empty if none did."""
+        record = self._record(host)
+        if record.is_like_first_pages(np.frombuffer(pairs, np.uint64)):
+            pairs = b""
+        directory = first_directory(probe_url)
+        record.end_probe(directory, np.frombuffer(pairs, np.uint64))
+        self._new_probes.append((host.id, directory, pairs))
+
+    def is_soft_404(self, host: Host, url: str, look: CloseLook) -> bool:
+        """True if the page is like the host's answer to a probe."""
+        return self._record(host).is_soft_404(url, look)
+
+    def take_in_page(self, host: Host, url: str, depth: int, look: CloseLook, links: PackedLinks) -> UrlOrder:
+        """Count a page, and judge its kinds. Returns the order in which the host's URLs are to be sent from now on."""
+        record = self._record(host)
+        if self._probes and not record.probes and len(record.first_samples) < PAGES_BEFORE_PROBE:
+            record.first_samples.append(np.frombuffer(look.pairs, np.uint64))
+        if not self._judges or record.is_exempt:
+            return UrlOrder.AS_FOUND
+        today = position_of(date.fromtimestamp(self._clock()))
+        order = record.add_page(url, depth, look, links, self._novelty, today)
+        self._note_changes(record, (ALL, look.section, look.shape))
+        here = place(url)
+        if here is not None and here.series in record.watched:
+            self._changed_series[record.id, here.series] = record.series[here.series]
+        return order
+
+    def take_in_redirect(self, host: Host, url: str, target: str, is_known: bool) -> None:
+        """Count a redirect. `is_known`: its target was found before."""
+        record = self._record(host)
+        if self._judges and not record.is_exempt and host_key(target) == host.key:
+            self._note_changes(record, record.add_redirect(url, target, is_known, self._novelty))
+
+    def _note_changes(self, record: HostRecord, names: tuple[str, ...]) -> None:
+        for name in names:
+            kind = record.kinds.get(name)
+            if kind is not None and not kind.is_good:
+                self._changed_kinds[record.id, name] = kind
+
+    # Records
+
+    def _record(self, host: Host) -> HostRecord:
+        record = self._records.get(host.id)
+        if record is not None:
+            self._records.move_to_end(host.id)
+            return record
+        record = self._records[host.id] = self._read(host)
+        if len(self._records) > _HOSTS_KEPT:
+            self._records.popitem(last=False)
+        return record
+
+    def _read(self, host: Host) -> HostRecord:
+        record = HostRecord(host.id, host.key, host.key in self._exempt)
+        if host.pages:  # else it is new
+            self.flush()
+            record.kinds = _kinds_of_host(self._database, host.id)
+            record.series = _series_of_host(self._database, host.id)
+            probes = self._database.query("SELECT directory, pairs FROM probes WHERE host_id = ?", (host.id,))
+            for directory, pairs in probes:
+                record.end_probe(directory, np.frombuffer(pairs, np.uint64))
+            if self._judges and not record.is_exempt:
+                record.mark_watched()
+        return record
+
+    def flush(self) -> None:
+        """Write what has changed. To be called in the transaction of a group commit."""
+        if self._changed_kinds:
+            self._database.write_many(
+                "INSERT OR REPLACE INTO kinds VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                [(*key, *one.columns()) for key, one in self._changed_kinds.items()],
+            )
+            self._changed_kinds.clear()
+        if self._changed_series:
+            self._database.write_many(
+                "INSERT OR REPLACE INTO series VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                [(*key, *one.columns()) for key, one in self._changed_series.items()],
+            )
+            self._changed_series.clear()
+        if self._new_probes:
+            self._database.write_many("INSERT OR REPLACE INTO probes VALUES (?, ?, ?)", self._new_probes)
+            self._new_probes.clear()
+
+
+# For readers
+
+
+def _kinds_of_host(database: Database, host_id: int) -> dict[str, KindRecord]:
+    rows = database.query(f"SELECT kind, {_KIND_COLUMNS} FROM kinds WHERE host_id = ?", (host_id,))
+    return {name: KindRecord(*values) for name, *values in rows}
+
+
+def _series_of_host(database: Database, host_id: int) -> dict[str, Series]:
+    rows = database.query(f"SELECT series, {_SERIES_COLUMNS} FROM series WHERE host_id = ?", (host_id,))
+    return {name: Series(*values) for name, *values in rows}
+
+
+def kinds_of(database: Database, host_id: int, url: str) -> dict[str, KindRecord]:
+    """The records of the kinds that a URL is of, the narrowest first; a kind without a row is good."""
+    known = _kinds_of_host(database, host_id)
+    return {name: known.get(name, KindRecord()) for name in (shape(url), section(url), ALL)}
+
+
+def series_of(database: Database, host_id: int, url: str) -> tuple[str, Series] | None:
+    """The name and record of the series that a URL is part of; None if it does not run on."""
+    here = place(url)
+    known = _series_of_host(database, host_id) if here is not None else {}
+    return (here.series, known[here.series]) if here is not None and here.series in known else None
+
+
+def worst_kinds(database: Database, most: int) -> list[tuple[str, str, KindRecord]]:
+    """(host, kind, record) of so many kinds: the stopped ones first, then those with the lowest yield or open share."""
+    rows = database.query(
+        f"SELECT key, kind, {_KIND_COLUMNS} FROM kinds JOIN hosts ON hosts.id = host_id"
+        " ORDER BY stopped DESC, min(yield, open_share), kinds.pages DESC LIMIT ?",
+        (most,),
+    )
+    return [(key, name, KindRecord(*values)) for key, name, *values in rows]
+
+
+def stopped_series(database: Database, most: int) -> list[tuple[str, str, Series]]:
+    """(host, series, record) of so many stopped series, those with most pages first."""
+    rows = database.query(
+        f"SELECT key, series, {_SERIES_COLUMNS} FROM series JOIN hosts ON hosts.id = host_id"
+        " WHERE stopped ORDER BY series.pages DESC LIMIT ?",
+        (most,),
+    )
+    return [(key, name, Series(*values)) for key, name, *values in rows]
