@@ -183,6 +183,7 @@ class Worker:
         try:
             self._done.append(self._readers[job.kind].read(job, response))
         except Exception as error:  # noqa: BLE001  # one page must not end the process; the outcome names the fault
+            self._page_reader.forget_sent()
             self._done.append(result(job, response, Outcome.INTERNAL_ERROR, detail=f"{type(error).__name__}: {error}"))
         self._working_on.value = 0
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pycrawl.model import Via
@@ -48,7 +47,3 @@ def place_in_queue(database: Database, url_id: int) -> str | None:
         "SELECT priority FROM front WHERE priority IN (1, 2, 3, 4, 5, 6, 7, 8) AND url_id = ?", (url_id,)
     ).fetchone()
     return f"front queue {front[0]}" if front else None
-
-
-def depths_of(database: Database, url_ids: Iterable[int]) -> dict[int, int]:
-    return dict(database.query_each("SELECT id, depth FROM urls WHERE id IN ({})", url_ids))

@@ -30,7 +30,7 @@ def test_commands_beside_a_running_crawl(make_crawl: MakeCrawl) -> None:
         assert refused.stderr.count("\n") == 1
 
         added = crawl.run("add", site.url + "/", "not a url", "ftp://example.com/")
-        assert "3 lines" in added.stdout
+        assert "it will add 3 URLs" in added.stdout
         assert running.until(lambda: "/linked" in site.times())
 
         facts = crawl.stats()
