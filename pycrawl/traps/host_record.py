@@ -151,7 +151,7 @@ class HostRecord:
             kind.combined += combines
             kind.in_series += leads_on
             kind.add(score)
-            self._judge(name, kind, novelty, is_numbered)
+            self._judge(name, kind, novelty, DULL_SERIES if is_numbered or not new_links else DULL_PAGES)
         return self._order(url, look.section)
 
     def add_redirect(self, url: str, target: str, is_known: bool, novelty: Novelty) -> tuple[str, ...]:
@@ -161,7 +161,7 @@ class HostRecord:
         for name in names:
             kind = self._kind(name)
             kind.add(score)
-            self._judge(name, kind, novelty, is_numbered=False)
+            self._judge(name, kind, novelty, DULL_PAGES)
         return names
 
     def mark_watched(self) -> None:
@@ -205,11 +205,11 @@ class HostRecord:
         self.kinds.pop(forgotten)
         self.low.discard(forgotten)
 
-    def _judge(self, name: str, kind: KindRecord, novelty: Novelty, is_numbered: bool) -> None:
+    def _judge(self, name: str, kind: KindRecord, novelty: Novelty, dull_pages: int) -> None:
+        """Stop the kind if it is to be. `dull_pages`: that it may have where most pages of the crawl are dull."""
         least = _LEAST_PAGES_OF_HOST if name == ALL else _LEAST_PAGES
         if not kind.is_good and self._kind(ALL).pages >= least:
-            patience = DULL_SERIES if is_numbered else DULL_PAGES
-            kind.stop_if_endless(name.endswith(ALL), patience if novelty.is_dull_usual else 0)
+            kind.stop_if_endless(name.endswith(ALL), dull_pages if novelty.is_dull_usual else 0)
         self._mark(name, kind)
 
     def _mark(self, name: str, kind: KindRecord) -> None:
