@@ -40,7 +40,7 @@ class HostRecord:
     answers_probes: bool = False  # with a page, at least once
     first_samples: list[Hashes] = field(default_factory=list)  # of its first pages, until it was probed
     low: set[str] = field(default_factory=set)  # its kinds that are low or stopped
-    watched: set[str] = field(default_factory=set)  # its series that run on, or are stopped
+    watched: set[str] = field(default_factory=set)  # its series that may run on, or are stopped
 
     # Before a fetch
 
@@ -168,7 +168,7 @@ class HostRecord:
         """Fill `low` and `watched` from the kinds and series. To be called when these were read."""
         for name, kind in self.kinds.items():
             self._mark(name, kind)
-        self.watched = {name for name, one in self.series.items() if one.is_watched or one.stopped}
+        self.watched = {name for name, one in self.series.items() if one.is_watched}
 
     # Kinds
 
@@ -262,7 +262,7 @@ class HostRecord:
         if here is not None and own is not None:
             self.series[here.series] = own  # it may have been forgotten for the sake of another one just now
             own.add(here.position, is_useful, today)
-            if own.is_watched or own.stopped:
+            if own.is_watched:
                 self.watched.add(here.series)
             else:
                 self.watched.discard(here.series)
