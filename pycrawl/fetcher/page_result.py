@@ -10,7 +10,7 @@ import xxhash
 
 from pycrawl.config import Config
 from pycrawl.fetch.cookies import cookies_to_ask_again
-from pycrawl.fetch.transport import Response, header
+from pycrawl.fetch.transport import REDIRECTS, Response, header
 from pycrawl.fingerprint.page_prints import packed
 from pycrawl.model import NO_LINKS, FetchJob, FetchResult, Kind, Outcome, PackedLinks, StoredBody, Traits
 from pycrawl.native.body_scan import NUL, scan_body
@@ -26,7 +26,6 @@ from pycrawl.urls.normal_form import UrlRules, normalise
 from pycrawl.urls.parts import url_hash
 from pycrawl.urls.scope import Scope
 
-_REDIRECTS = {301, 302, 303, 307, 308}
 TOO_BUSY = {429, 503}
 _NOT_MODIFIED = 304
 _LONGEST_VALIDATOR = 1_000  # characters: what comes back with every visit must stay small
@@ -75,7 +74,7 @@ class PageReader:
                 etag=job.validators.etag,
                 last_modified=job.validators.last_modified,
             )
-        if status in _REDIRECTS:
+        if status in REDIRECTS:
             return self._redirect(job, response)
         if status in TOO_BUSY:
             wait = retry_after_seconds(text_header(response, b"retry-after"), response.fetched_at)

@@ -16,7 +16,7 @@ from multiprocessing.connection import Connection
 from pycrawl.config import Config
 from pycrawl.fetch import new_transport
 from pycrawl.fetch.loop import Loop
-from pycrawl.fetch.transport import Request, Response
+from pycrawl.fetch.transport import REDIRECTS, Request, Response
 from pycrawl.fetcher.page_result import TOO_BUSY, PageReader, result, text_header
 from pycrawl.model import FetchJob, FetchResult, Jobs, Kind, Outcome, Results, RobotsFile
 from pycrawl.policy.robots import MAX_ROBOTS_BYTES, RobotsRules, expiry
@@ -30,7 +30,6 @@ _SIGN_OF_LIFE_SECONDS = 1.0
 _RULES_KEPT = 20_000  # hosts
 _TROUBLES_KEPT = 4_096  # hosts
 _ROBOTS_REDIRECTS = 5  # RFC 9309, 2.3.1.2
-_REDIRECTS = {301, 302, 303, 307, 308}
 
 
 class CoordinatorGone(Exception):
@@ -205,7 +204,7 @@ class Worker:
         if response.outcome is not None:
             self._done.append(result(job, response, response.outcome))
             return
-        if response.status in _REDIRECTS and job.hops < _ROBOTS_REDIRECTS:
+        if response.status in REDIRECTS and job.hops < _ROBOTS_REDIRECTS:
             target = normalise(text_header(response, b"location"), self._url_rules, response.url)
             if target is not None:  # another hit, on this host or another one: the coordinator says when
                 self._done.append(result(job, response, Outcome.REDIRECT, location=target, hops=job.hops + 1))

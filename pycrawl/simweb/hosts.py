@@ -15,7 +15,7 @@ from enum import StrEnum
 from functools import lru_cache
 from itertools import accumulate
 
-from pycrawl.simweb.chance import UNIT, draws, shuffled
+from pycrawl.simweb.hashed_random import UNIT, draws, shuffled
 from pycrawl.simweb.settings import SimWebSettings
 from pycrawl.simweb.text import SLUGS
 

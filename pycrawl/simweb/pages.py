@@ -7,7 +7,7 @@ from functools import lru_cache
 from itertools import cycle
 from math import log
 
-from pycrawl.simweb.chance import UNIT, draws, picks, shuffled
+from pycrawl.simweb.hashed_random import UNIT, draws, picks, shuffled
 from pycrawl.simweb.hosts import HOSTS_IN_MEMORY, Host, Hosts, PageKind
 from pycrawl.simweb.settings import SimWebSettings
 from pycrawl.simweb.text import Text

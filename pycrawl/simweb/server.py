@@ -23,8 +23,8 @@ from select import select
 from typing import NoReturn
 
 from pycrawl.errors import PycrawlError
-from pycrawl.simweb.answers import Answers
 from pycrawl.simweb.hosts import address
+from pycrawl.simweb.http_answers import Answers
 from pycrawl.simweb.log import LogWriter, worker_log
 from pycrawl.simweb.settings import SimWebSettings
 from pycrawl.simweb.web import SimWeb
