@@ -88,7 +88,7 @@ class Scope:
         self._types = _media_types(scope.content_types)
 
     def verdict(self, url: str, depth: int) -> Reason | None:
-        """None if the URL is wanted at this many links from a seed, else why not."""
+        """Returns None if a URL that is `depth` links away from a seed is wanted, else the reason why not."""
         return self.scope_verdict(url) or (Reason.TOO_DEEP if self.is_too_deep(depth) else None)
 
     def is_too_deep(self, depth: int) -> bool:
@@ -123,7 +123,7 @@ class Scope:
         return None
 
     def wants_type(self, content_type: str) -> bool:
-        """Is a body with this Content-Type header wanted? One that names no type is, as nothing speaks against it."""
+        """True if a body with this Content-Type header is wanted. A header that names no type is accepted."""
         media_type = content_type.partition(";")[0].partition(",")[0].strip().lower()
         major, slash, _ = media_type.partition("/")
         return not slash or not self._types.isdisjoint((media_type, f"{major}/*", "*/*"))
