@@ -135,7 +135,7 @@ class Scope:
         return None, ""
 
     def wants_type(self, content_type: str) -> bool:
-        """Is a body with this Content-Type header wanted? One that names no type is, as nothing speaks against it."""
+        """True if a body with this Content-Type header is wanted. A header that names no type is accepted."""
         media_type = content_type.partition(";")[0].partition(",")[0].strip().lower()
         major, slash, _ = media_type.partition("/")
         return not slash or not self._types.isdisjoint((media_type, f"{major}/*", "*/*"))
