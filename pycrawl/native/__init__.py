@@ -1,6 +1,7 @@
-"""The compiled module, if it was built where this is installed. What it does, Python and numpy do as well, more slowly.
+"""Loads the compiled module, if it was built where this is installed, and says which of the two readers is in use.
 
-PYCRAWL_NATIVE=0 in the environment does without it, for comparison.
+`compiled` is the module or None. What it does, Python and numpy do as well, more slowly: both read pages alike
+(`docs/reading.md`). PYCRAWL_NATIVE=0 in the environment does without it, for comparison.
 """
 
 from __future__ import annotations
@@ -20,3 +21,8 @@ def _load() -> Any:
 
 
 compiled = _load()
+
+
+def reader_in_use() -> str:
+    """Returns "compiled", or "tree" where there is no compiled module."""
+    return "tree" if compiled is None else "compiled"

@@ -8,23 +8,6 @@ static const bool ends_name[256] = {
 
 /* Attributes */
 
-const Attribute *attribute(const Page *page, const char *name) {
-    size_t length = strlen(name);
-    for (size_t place = 0; place < page->attribute_count; place++) {
-        const Attribute *one = &page->attributes[place];
-        if (one->name_length == length) {
-            size_t same = 0;
-            while (same < length && small(one->name[same]) == (byte)name[same]) {
-                same++;
-            }
-            if (same == length) {
-                return one;
-            }
-        }
-    }
-    return NULL;
-}
-
 /* The value behind "=": where it ends, or NULL if the markup does before. */
 static const byte *read_value(Attribute *found, const byte *at, const byte *end) {
     while (at < end && is_space[*at]) {

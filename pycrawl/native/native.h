@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#pragma GCC visibility push(hidden) /* of the module only its entry is called from outside */
+
 typedef uint8_t byte;
 
 static inline byte small(byte letter) {
@@ -116,5 +118,7 @@ PyObject *native_set_content_rules(PyObject *self, PyObject *args);
 int suspicion_of(uint8_t tag, const char *class_name, size_t class_length, const char *id, size_t id_length);
 /* Marks the blocks of the main content; returns how many there are. `kept` has a place for each block. */
 size_t choose_content(Box *boxes, size_t box_count, const Block *blocks, size_t block_count, bool *kept, double *worths);
+
+#pragma GCC visibility pop
 
 #endif

@@ -5,6 +5,8 @@
 
 #include "native.h"
 
+#pragma GCC visibility push(hidden) /* of the module only its entry is called from outside */
+
 #define MOST_UP 256 /* open boxes that a tag is compared with; bounds the time that hostile nesting takes */
 #define INLINE_COUNTERS 64 /* a power of two */
 
@@ -66,8 +68,6 @@ bool leaves_foreign(uint32_t hash);
 
 /* markup.c: reads all of the page, calling `begin_element` and `end_element` of scan.c for its tags. */
 int read_page(Page *page);
-/* The first attribute of this name in the tag that was read last; NULL if there is none. */
-const Attribute *attribute(const Page *page, const char *name);
 void skip_raw_text(Page *page, const char *name);
 void skip_script(Page *page);
 
@@ -105,8 +105,28 @@ int add_href(Page *page);
 int begin_link(Page *page);
 int end_link(Page *page);
 
+/* The first attribute of this name in the tag that was read last; NULL if there is none. Inline, as names are constants. */
+static inline const Attribute *attribute(const Page *page, const char *name) {
+    size_t length = strlen(name);
+    for (size_t place = 0; place < page->attribute_count; place++) {
+        const Attribute *one = &page->attributes[place];
+        if (one->name_length == length) {
+            size_t same = 0;
+            while (same < length && small(one->name[same]) == (byte)name[same]) {
+                same++;
+            }
+            if (same == length) {
+                return one;
+            }
+        }
+    }
+    return NULL;
+}
+
 static inline const Opened *current(const Page *page) {
     return &page->opened[page->box];
 }
+
+#pragma GCC visibility pop
 
 #endif
