@@ -31,7 +31,7 @@ static inline bool is_ordinary(uint8_t tag) {
 
 /* What no tag but </template> reaches across. */
 static inline bool is_wall(const Page *page, uint32_t box) {
-    return page->opened[box].is_point || page->boxes[box].tag == TAG_TEMPLATE;
+    return page->opened[box].is_point || page->opened[box].is_annotation || page->boxes[box].tag == TAG_TEMPLATE;
 }
 
 int open_box(Page *page, bool is_unseen) {
@@ -135,12 +135,12 @@ static int close_item(Page *page, uint8_t one, uint8_t other) {
     return 0;
 }
 
-/* Closes an open box that has this tag if nothing but ordinary elements stands in it, and it holds what is read. */
-static int close_across_ordinary(Page *page, uint8_t tag) {
+/* Closes the paragraph that is open, if only ordinary elements were begun in it and not ended. */
+static int close_paragraph(Page *page) {
     uint32_t box = page->box;
     for (int up = 0; box != 0 && up < MOST_UP && !is_wall(page, box); up++) {
         uint8_t here = page->boxes[box].tag;
-        if (here == tag) {
+        if (here == TAG_P) {
             return close_box(page, box);
         }
         if (!is_ordinary(here) && here != TAG_NOSCRIPT && page->opened[box].namespace == IN_HTML) {
@@ -149,6 +149,35 @@ static int close_across_ordinary(Page *page, uint8_t tag) {
         box = page->boxes[box].parent;
     }
     return 0;
+}
+
+/* There are no buttons in buttons. */
+static int close_button(Page *page) {
+    uint32_t box = page->box;
+    for (int up = 0; box != 0 && up < MOST_UP && !is_wall(page, box); up++) {
+        uint8_t here = page->boxes[box].tag;
+        if (here == TAG_BUTTON) {
+            return close_box(page, box);
+        }
+        if (here == TAG_TABLE || is_cell(here) || here == TAG_OBJECT || here == TAG_MARQUEE) {
+            return 0;
+        }
+        box = page->boxes[box].parent;
+    }
+    return 0;
+}
+
+int close_inside_inline(Page *page) {
+    uint32_t box = page->box, inner = box, begun_in = page->inline_box[page->name % INLINE_COUNTERS];
+    for (int up = 0; box > begun_in && up < MOST_UP; up++) {
+        bool is_foreign = page->opened[box].namespace != IN_HTML;
+        if (is_wall(page, box) || (!is_foreign && !is_ordinary(page->boxes[box].tag))) {
+            return 0;
+        }
+        inner = box;
+        box = page->boxes[box].parent;
+    }
+    return box == begun_in && inner != box ? close_box(page, inner) : 0;
 }
 
 /* Closes what is open in the innermost part of a table that holds boxes of this tag: cells are held by rows, rows by groups
@@ -245,7 +274,7 @@ int close_implied(Page *page) {
         failed = close_outer_table(page);
         break;
     case TAG_BUTTON:
-        failed = close_across_ordinary(page, TAG_BUTTON);
+        failed = close_button(page);
         break;
     case TAG_RUBY_BASE: case TAG_READING: case TAG_READINGS:
         failed = here == TAG_READING ? close_box(page, page->box) : 0;
@@ -254,7 +283,7 @@ int close_implied(Page *page) {
         break;
     }
     if (failed == 0 && closes_paragraph(page)) {
-        failed = close_across_ordinary(page, TAG_P);
+        failed = close_paragraph(page);
         if (failed == 0 && is_heading(tag) && is_heading(page->boxes[page->box].tag)) {
             failed = close_box(page, page->box);
         }

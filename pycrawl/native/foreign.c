@@ -81,16 +81,3 @@ int end_foreign(Page *page) {
     }
     return 0;
 }
-
-/* An inline element that was open around svg or math takes them along when it ends. */
-int end_around_foreign(Page *page) {
-    uint32_t box = page->box, root = box;
-    for (int up = 0; up < MOST_UP && page->opened[box].namespace != IN_HTML; up++) {
-        if (page->opened[box].is_point) {
-            return 0;
-        }
-        root = box;
-        box = page->boxes[box].parent;
-    }
-    return page->opened[box].namespace == IN_HTML && root != box ? close_box(page, root) : 0;
-}

@@ -33,18 +33,20 @@ static int begin_inline(Page *page) {
     if (current(page)->is_within_foreign) {
         return open_box(page, true);
     }
-    page->inline_open[page->name % INLINE_COUNTERS]++;
+    size_t counter = page->name % INLINE_COUNTERS;
+    page->inline_open[counter]++;
+    page->inline_box[counter] = page->box;
     return 0;
 }
 
 static int end_inline(Page *page) {
-    if (!current(page)->is_within_foreign) {
-        page->inline_open[page->name % INLINE_COUNTERS] -= page->inline_open[page->name % INLINE_COUNTERS] > 0;
-        return 0;
+    int closed = current(page)->is_within_foreign ? close_by_name(page) : 0;
+    size_t counter = page->name % INLINE_COUNTERS;
+    if (closed || page->inline_open[counter] == 0) {
+        return closed < 0 ? -1 : 0;
     }
-    int closed = close_by_name(page);
-    bool is_around = page->tag == TAG_A ? page->in_link : page->inline_open[page->name % INLINE_COUNTERS] > 0;
-    return closed || !is_around ? (closed < 0 ? -1 : 0) : end_around_foreign(page);
+    page->inline_open[counter]--;
+    return page->box > page->inline_box[counter] ? close_inside_inline(page) : 0;
 }
 
 static int begin_box(Page *page, bool is_unseen) {
@@ -113,7 +115,10 @@ int begin_element(Page *page) {
     }
     switch (page->tag) {
     case TAG_A:
-        return current(page)->is_within_foreign ? (add_href(page) < 0 ? -1 : begin_inline(page)) : begin_link(page);
+        if ((current(page)->is_within_foreign ? add_href(page) : begin_link(page)) < 0) {
+            return -1;
+        }
+        return begin_inline(page);
     case TAG_INLINE: case TAG_FONT: case TAG_RUBY:
         return begin_inline(page);
     case TAG_RUBY_BASE:
@@ -161,7 +166,8 @@ static int end_paragraph(Page *page) {
 
 /* Readings end with the ruby that they belong to. */
 static int end_ruby(Page *page) {
-    while (page->boxes[page->box].tag == TAG_READING || page->boxes[page->box].tag == TAG_READINGS) {
+    bool has_begun = page->inline_open[page->name % INLINE_COUNTERS] > 0;
+    while (has_begun && (page->boxes[page->box].tag == TAG_READING || page->boxes[page->box].tag == TAG_READINGS)) {
         if (close_box(page, page->box) < 0) {
             return -1;
         }

@@ -49,7 +49,9 @@ typedef struct {
     uint32_t box;
     bool is_quirky; /* a page without a doctype that is known: its tables do not end paragraphs */
     bool in_link, in_form;
-    uint16_t inline_open[INLINE_COUNTERS]; /* inline elements that were begun and not ended, by the hash of their name */
+    /* inline elements by the hash of their name: how many were begun and not ended, and the box the last began in */
+    uint16_t inline_open[INLINE_COUNTERS];
+    uint32_t inline_box[INLINE_COUNTERS];
     /* what is found */
     PyObject *hrefs, *element, *anchors, *title;
     PyObject *anchor_href; /* of the link that is open; only where anchor texts are wanted */
@@ -86,6 +88,8 @@ int close_box(Page *page, uint32_t box);
 /* Closes the innermost open box of the tag's name, a heading for any heading. Returns 0 if there is none in reach, 1 if
    there was one, -1 with an error set. */
 int close_by_name(Page *page);
+/* An inline element that ends takes along the ordinary elements, svg and math that were begun in it and not ended. */
+int close_inside_inline(Page *page);
 /* Closes what the start tag ends. Returns 1, or 0 if its element has no place here and is left out; -1 with an error set. */
 int close_implied(Page *page);
 
@@ -97,7 +101,6 @@ int open_foreign(Page *page, enum Namespace namespace);
 /* Closes the element of svg or math that the end tag names. Returns 0 if there is none, and HTML's rules count; 1; or -1
    with an error set. */
 int end_foreign(Page *page);
-int end_around_foreign(Page *page);
 
 /* reports.c: what the caller is told of. */
 int report(Page *page, const char *name);

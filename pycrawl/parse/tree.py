@@ -53,11 +53,15 @@ def read_tree(
 
 def _is_foreign(node: Any) -> bool:
     """True if the element is one of svg or math, which may have the name of one of HTML, and means something else."""
-    between: set[str] = set()
+    around = []
     while (node := node.parent) is not None:
-        tag = node.tag.lower()
-        if tag in _INTEGRATION_POINTS:
-            return between.isdisjoint(_INTEGRATION_POINTS[tag])
-        if tag != "annotation-xml" or (node.getattr("encoding") or "").lower() in _HTML_ENCODINGS:
-            between.add(tag)
-    return False
+        around.append(node)
+    root = ""  # "svg" or "math", whose elements these are; empty: HTML's
+    for outer in reversed(around):
+        tag = outer.tag.lower()
+        if not root:
+            root = tag if tag in _INTEGRATION_POINTS else ""
+        elif tag in _INTEGRATION_POINTS[root]:
+            is_html = tag != "annotation-xml" or (outer.getattr("encoding") or "").lower() in _HTML_ENCODINGS
+            root = "" if is_html else root
+    return bool(root)
