@@ -52,6 +52,8 @@ static inline byte *put_utf8(byte *to, uint32_t code) {
 
 /* words.c */
 PyObject *native_words(PyObject *self, PyObject *args);
+
+/* prints.c */
 PyObject *native_prints(PyObject *self, PyObject *args);
 PyObject *native_pairs(PyObject *self, PyObject *args);
 
