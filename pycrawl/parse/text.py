@@ -42,8 +42,8 @@ _KINDS = {
 
 _SPACE = " \t\n\f\r\xa0"  # parts words; other white space of Unicode is kept as it is
 _SOFT_HYPHEN = "\xad"  # says where a word may be broken; no part of it
-_UNCLEAN = re.compile(f"[\t\n\f\r\xa0{_SOFT_HYPHEN}]|  ")
-_SPACES = re.compile(f"[{_SPACE}]+")
+_UNCLEAN = re.compile(f"[\t\n\f\r\xa0{_SOFT_HYPHEN}]")
+_CLEANED = {**dict.fromkeys(map(ord, _SPACE), " "), ord(_SOFT_HYPHEN): None}
 _NO_LETTERS = re.compile(f"[{_SPACE}{_SOFT_HYPHEN}]+")
 
 # Scripts without spaces between words have about two characters to a word; no other's average word is so long.
@@ -145,8 +145,8 @@ def _walk(node: Any, found: Outline) -> None:
 def clean_text(text: str) -> str:
     """The text with single spaces, none around it, and without soft hyphens."""
     text = text.strip(_SPACE)
-    if _UNCLEAN.search(text):
-        text = _SPACES.sub(" ", text.replace(_SOFT_HYPHEN, "")).strip(" ")
+    if "  " in text or _UNCLEAN.search(text):
+        text = " ".join(filter(None, text.translate(_CLEANED).split(" ")))
     return text
 
 
