@@ -26,6 +26,7 @@ from pycrawl.record import trec_web
 from pycrawl.traps.link_memory import LinkMemory
 from pycrawl.traps.page_sample import copy_keys, sample
 from pycrawl.traps.url_kinds import section, shape
+from pycrawl.urls.host_settings import SettingsByHost
 from pycrawl.urls.normal_form import UrlRules, normalise
 from pycrawl.urls.parts import url_hash
 from pycrawl.urls.scope import Scope
@@ -53,19 +54,15 @@ class PageReader:
     The processor's clock is slow to ask, so one page in `_SAMPLED` is measured, and counts for all of them.
     """
 
-    def __init__(self, config: Config, scope: Scope, seed: int) -> None:
+    def __init__(self, config: Config, settings: SettingsByHost, scope: Scope, seed: int) -> None:
+        self._settings = settings
         self._filter = scope
         self._rules = UrlRules.of(config)
         self._seed = seed
-        self._max_redirects = config.limits.max_redirects
         self._dochdr = config.store.dochdr
         self._compress = config.store.compress
         self._agent = config.crawl.name
-        self._obey_header = config.politeness.x_robots_tag
-        self._obey_meta = config.politeness.meta_robots
-        self._packer = LinkPacker(
-            self._rules, scope, seed, config.limits.max_links_per_page, config.politeness.rel_nofollow
-        )
+        self._packer = LinkPacker(self._rules, scope, seed, config.limits.max_links_per_page)
         self._link_memory = LinkMemory(seed)
         self._wants_prints = config.content.near_duplicates
         self._parsers = Parsers(config.plugins)
@@ -107,7 +104,7 @@ class PageReader:
         reason = self._filter.verdict(target, job.depth)
         if reason is not None:
             return result(job, response, Outcome.BAD_REDIRECT, detail=f"{reason}: {target}", filtered={reason: 1})
-        if job.hops >= self._max_redirects:
+        if job.hops >= self._settings.of_url(job.url).limits.max_redirects:
             return result(job, response, Outcome.TOO_MANY_REDIRECTS, detail=f"after {job.hops} redirects")
         return result(job, response, Outcome.REDIRECT, location=target, location_hash=url_hash(target, self._seed))
 
@@ -128,7 +125,7 @@ class PageReader:
         if digest == job.validators.digest:
             return result(job, response, Outcome.NOT_MODIFIED, **validators)
         try:
-            reading = self._read(job, body, parser, self._header_wishes(response))
+            reading = self._read(job, body, parser, self._header_wishes(job, response))
         except PluginFailed as failed:
             return result(job, response, Outcome.PLUGIN_FAILED, detail=str(failed), **validators)
         found: dict[str, Any] = {"links": reading.links, "filtered": reading.filtered, "close_look": reading.look}
@@ -147,9 +144,10 @@ class PageReader:
         begun = clock()
         page = parser.parse(body, self._wanted._replace(text=job.close_look or not is_html))
         parsed_at = clock()
-        if self._obey_meta:
+        settings = self._settings.of_url(job.url)
+        if settings.politeness.meta_robots:
             wishes |= page.robots
-        links, filtered = self._packer.pack(page, job.url, job.depth, wishes.isdisjoint(_NOFOLLOW))
+        links, filtered = self._packer.pack(page, job.url, job.depth, wishes.isdisjoint(_NOFOLLOW), settings)
         packed_at = clock()
         look = self._close_look(job, page, links) if job.close_look and is_html else None
         self.stage_seconds["parse"] += (parsed_at - begun) * _SAMPLED
@@ -157,9 +155,9 @@ class PageReader:
         self.stage_seconds["close look"] += (clock() - packed_at) * _SAMPLED
         return _Reading(page, links, filtered, wishes, look)
 
-    def _header_wishes(self, response: Response) -> frozenset[str]:
+    def _header_wishes(self, job: FetchJob, response: Response) -> frozenset[str]:
         """What the server asks of robots that keep and follow."""
-        if not self._obey_header:
+        if not self._settings.of_url(job.url).politeness.x_robots_tag:
             return frozenset()
         values = [value.decode("latin-1") for name, value in response.headers if name.lower() == b"x-robots-tag"]
         return directives(values, self._agent) if values else frozenset()

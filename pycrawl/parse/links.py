@@ -11,6 +11,7 @@ from pycrawl.model import NO_LINKS, PackedLinks
 from pycrawl.native import compiled
 from pycrawl.parse.link_cache import FIRST_HASH, LinkCache, absolute, without_fragment
 from pycrawl.parse.parsed import Parsed
+from pycrawl.urls.host_settings import HostSettings
 from pycrawl.urls.normal_form import MAX_LENGTH, UrlRules, normalise, normalise_behind
 from pycrawl.urls.parts import likely_origin, origin, url_hash
 from pycrawl.urls.reasons import Reason
@@ -53,12 +54,10 @@ class LinkPacker:
         scope: Scope,
         seed: int,
         max_links: int,
-        obey_rel: bool = True,
         sent_slots: int = SENT_SLOTS,
         cache_entries: int = CACHE_ENTRIES if compiled is not None else PYTHON_CACHE_ENTRIES,
     ) -> None:
-        """`obey_rel`: anchors with rel=nofollow are not followed. `sent_slots`: a power of two."""
-        self._obey_rel = obey_rel
+        """`sent_slots`: a power of two."""
         self._rules = rules
         self._filter = scope
         self._seed = seed
@@ -71,27 +70,31 @@ class LinkPacker:
         self._cache = _new_cache(seed, cache_entries)
         self._origins: set[str] = set()  # of normalised URLs
 
-    def pack(self, page: Parsed, url: str, depth: int, follow: bool = True) -> tuple[PackedLinks, dict[str, int]]:
+    def pack(
+        self, page: Parsed, url: str, depth: int, follow: bool = True, settings: HostSettings | None = None
+    ) -> tuple[PackedLinks, dict[str, int]]:
         """The distinct links of the page at `url` that are wanted, and how many were turned away, by reason.
 
-        `follow` is False when page or server asks that none of its links be followed.
+        `follow` is False when page or server asks that none of its links be followed. `settings` are those of the
+        page's host; None: the packer's own limit, and anchors with rel=nofollow are not followed.
         """
         filtered: dict[str, int] = {}
+        max_links = self._max_links if settings is None else settings.limits.max_links_per_page
         if not follow:
             _count(filtered, Reason.NOFOLLOW, len(page.hrefs) + len(page.nofollow_hrefs))
             return NO_LINKS, filtered
         hrefs = page.hrefs
-        if self._obey_rel:
+        if settings is None or settings.politeness.rel_nofollow:
             _count(filtered, Reason.NOFOLLOW, len(page.nofollow_hrefs))
         else:
             hrefs = [*hrefs, *page.nofollow_hrefs]
         if self._filter.is_too_deep(depth + 1):
             _count(filtered, Reason.TOO_DEEP, len(hrefs))
             return NO_LINKS, filtered
-        if len(hrefs) > self._max_links:
+        if len(hrefs) > max_links:
             hrefs = _without_fragments(hrefs)
-            _count(filtered, Reason.TOO_MANY_LINKS, max(0, len(hrefs) - self._max_links))
-            hrefs = hrefs[: self._max_links]
+            _count(filtered, Reason.TOO_MANY_LINKS, max(0, len(hrefs) - max_links))
+            hrefs = hrefs[:max_links]
         base = (normalise(page.base_href, self._rules, url) if page.base_href else url) or url
         place = _Place.of(base, url_hash(url, self._seed))
         hashes, reasons, unknown = self._cache.look(hrefs, place.home, place.folder, base == url, place.own_hash)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC
 from email.utils import parsedate_to_datetime
 
-from pycrawl.config import Config
+from pycrawl.config import PolitenessSection
 
 _FIRST_BACKOFF = 1.0  # seconds: what doubles when the configured delay is shorter
 _FIRST_PARKING = 600.0  # seconds
@@ -36,12 +36,12 @@ class PolitenessRules:
     from_start: bool = False
 
     @classmethod
-    def of(cls, config: Config) -> PolitenessRules:
-        section = config.politeness
+    def of(cls, section: PolitenessSection) -> PolitenessRules:
         return cls(
             delay=section.delay,
             delay_factor=section.delay_factor,
-            max_crawl_delay=section.max_crawl_delay,
+            # A Crawl-delay may be known from a time when robots.txt was obeyed.
+            max_crawl_delay=section.max_crawl_delay if section.obey_robots else 0.0,
             max_backoff=section.max_backoff,
             from_start=section.delay_from == "start",
         )

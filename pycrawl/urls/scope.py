@@ -12,6 +12,7 @@ from pycrawl.config import CONFIG_NAME, Config
 from pycrawl.errors import ConfigError
 from pycrawl.plugins.guard import PluginFailed, guarded
 from pycrawl.urls.host_list import HostList, PrefixList
+from pycrawl.urls.host_settings import SettingsByHost
 from pycrawl.urls.parts import host_key
 from pycrawl.urls.reasons import Reason
 
@@ -62,7 +63,10 @@ class Scope:
 
     def __init__(self, config: Config) -> None:
         scope = config.scope
-        self._max_length = config.limits.max_url_length
+        self._settings = SettingsByHost(config)
+        longest = config.limits.max_url_length
+        # Characters: so long may a URL be on any host.
+        self._safe_length = min([longest, *(entry.limits.get("max_url_length", longest) for entry in config.hosts)])
         self._max_depth = config.crawl.max_depth
         self._sprawl = SprawlLimits(config)
         self._only_start = "" if len(set(scope.schemes)) == 2 else f"{scope.schemes[0]}://"
@@ -91,7 +95,7 @@ class Scope:
 
     def scope_verdict(self, url: str) -> Reason | None:
         """As `verdict`, at any depth."""
-        if len(url) > self._max_length:
+        if len(url) > self._safe_length and len(url) > self._settings.of_url(url).limits.max_url_length:
             return Reason.TOO_LONG
         if url.count("/") > self._sprawl.few_slashes or url.count("&") > self._sprawl.few_ampersands:
             reason = self._sprawl.verdict(url)

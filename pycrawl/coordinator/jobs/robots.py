@@ -21,10 +21,9 @@ class RobotsJobs:
         self._run = run
         self._maker = maker
         self._settler = settler
-        self._is_obeyed = run.config.politeness.obey_robots
 
     def make(self, queue: BackQueue, entry: Entry, site: str, now: float) -> FetchJob | None:
-        if not self._is_obeyed or self._is_current(queue, site, now):
+        if not queue.settings.politeness.obey_robots or self._is_current(queue, site, now):
             return None
         url, hops = queue.rules.redirect_of(site) or (robots_url(entry.url), 0)
         return self._maker.job(queue, entry, url, now, kind=Kind.ROBOTS, hops=hops, site=site)
@@ -34,7 +33,8 @@ class RobotsJobs:
         if queue.rules.are_current(site, now):
             return True
         file = self._run.session.robots_of(site)
-        return file is not None and file.expires_at > now
+        # It may be from a time when the setting allowed it to be kept for longer.
+        return file is not None and min(file.expires_at, file.fetched_at + queue.settings.politeness.robots_ttl) > now
 
     def settle(self, lease: Lease, result: FetchResult) -> None:
         host = lease.queue.host
@@ -50,7 +50,7 @@ class RobotsJobs:
             host.robots_failing_since = host.robots_failing_since or now
             if may_ignore_robots(host.robots_failing_since, now):
                 # As if it were not there, until it is asked for again.
-                expires_at = now + self._run.config.politeness.robots_ttl
+                expires_at = now + lease.queue.settings.politeness.robots_ttl
                 self._keep(lease, RobotsFile(_NOT_FOUND, b"", result.fetched_at, expires_at), 0.0)
             else:
                 self._settler.settle(lease, result)
