@@ -12,7 +12,9 @@ from datetime import UTC
 from email.utils import parsedate_to_datetime
 
 from pycrawl.config import PolitenessSection
+from pycrawl.model import RobotsFile
 
+MIN_ROBOTS_LIFETIME = 60.0  # seconds that a robots.txt is believed, whatever its server says of caching
 _FIRST_BACKOFF = 1.0  # seconds: what doubles when the configured delay is shorter
 _FIRST_PARKING = 600.0  # seconds
 _LONGEST_PARKING = 86_400.0  # seconds
@@ -77,6 +79,12 @@ def parking(failures: int) -> float:
 def may_ignore_robots(failing_since: float, now: float) -> bool:
     """Whether robots.txt has been unreachable for so long that it counts as not there (RFC 9309, 2.3.1.4)."""
     return failing_since > 0 and now - failing_since >= _ROBOTS_GIVEN_UP
+
+
+def is_robots_current(file: RobotsFile, ttl: float, now: float) -> bool:
+    """Whether a robots.txt need not be asked for again. `ttl` is the setting of now: it may have been longer when the
+    file came."""
+    return now < min(file.expires_at, file.fetched_at + max(ttl, MIN_ROBOTS_LIFETIME))
 
 
 def retry_after_seconds(value: str, now: float) -> float:

@@ -8,7 +8,7 @@ from pycrawl.coordinator.leases import Lease
 from pycrawl.coordinator.run import Run
 from pycrawl.frontier.back import BackQueue, Entry
 from pycrawl.model import FetchJob, FetchResult, Kind, Outcome, RobotsFile
-from pycrawl.policy.politeness import may_ignore_robots
+from pycrawl.policy.politeness import is_robots_current, may_ignore_robots
 from pycrawl.urls.parts import robots_url
 
 _NOT_FOUND = 404
@@ -33,8 +33,7 @@ class RobotsJobs:
         if queue.rules.are_current(site, now):
             return True
         file = self._run.session.robots_of(site)
-        # It may be from a time when the setting allowed it to be kept for longer.
-        return file is not None and min(file.expires_at, file.fetched_at + queue.settings.politeness.robots_ttl) > now
+        return file is not None and is_robots_current(file, queue.settings.politeness.robots_ttl, now)
 
     def settle(self, lease: Lease, result: FetchResult) -> None:
         host = lease.queue.host
