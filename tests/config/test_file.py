@@ -11,8 +11,11 @@ from pycrawl import __version__
 from pycrawl.config import Config, CrawlSection, example, load, parse, parse_duration, parse_size, toml_value
 from pycrawl.config.sections import HostEntry
 from pycrawl.errors import ConfigError
+from pycrawl.urls.host_settings import SettingsByHost
 
-EXAMPLE = Path(__file__).parents[2] / "pycrawl.toml.example"
+ROOT = Path(__file__).parents[2]
+EXAMPLE = ROOT / "pycrawl.toml.example"
+SETTINGS_PAGE = ROOT / "docs" / "settings.md"
 
 
 @pytest.mark.parametrize(
@@ -300,6 +303,13 @@ def test_the_example_loads_to_the_defaults_with_and_without_its_comments() -> No
     assert parse(text) == Config()
     written = set(re.findall(r"(?m)^(\w+) = ", text))
     assert written == {key.name for section in sections() for key in fields(section)}
+
+
+def test_the_examples_of_the_documentation_are_settings() -> None:
+    examples = re.findall(r"```toml\n(.*?)```", SETTINGS_PAGE.read_text("utf-8"), re.DOTALL)
+    assert len(examples) == 4
+    for text in examples:
+        SettingsByHost(parse(text))
 
 
 def test_every_key_has_a_meaning_and_a_default() -> None:
