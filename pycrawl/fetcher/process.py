@@ -25,7 +25,7 @@ from pycrawl.fetcher.robots_result import RobotsReader, RulesCache
 from pycrawl.model import FetchJob, FetchResult, Jobs, Kind, Outcome, Results
 from pycrawl.processes.allocation import collect_rarely, keep_freed_memory
 from pycrawl.processes.pipe_queue import Receiver, Sender
-from pycrawl.urls.host_settings import HostSettings, SettingsByHost
+from pycrawl.urls.host_settings import HostSettings
 from pycrawl.urls.scope import Scope
 
 _SIGN_OF_LIFE_SECONDS = 1.0
@@ -42,17 +42,17 @@ class CoordinatorGone(Exception):
     """The pipe to the coordinator is closed: nobody is left to work for."""
 
 
-class Worker:
+class Fetcher:
     def __init__(self, jobs: Receiver, results: Sender, working_on: c_uint64, config: Config, seed: int) -> None:
         self._jobs = jobs
         self._results = results
         self._working_on = working_on
         self._config = config
         scope = Scope(config)
-        self._settings = SettingsByHost(config)
+        self._settings = scope.settings
         self._terms: dict[HostSettings, RequestTerms | None] = {self._settings.common: None}  # None: the transport's
         self._rules = RulesCache(config.crawl.name)
-        self._page_reader = PageReader(config, self._settings, scope, seed)
+        self._page_reader = PageReader(config, scope, seed)
         self._readers: dict[Kind, AnswerReader] = {
             Kind.PAGE: self._page_reader,
             Kind.PROBE: ProbeReader(config),
@@ -194,6 +194,7 @@ class Worker:
         try:
             self._done.append(self._readers[job.kind].read(job, response))
         except Exception as error:  # noqa: BLE001  # one page must not end the process; the outcome names the fault
+            self._page_reader.forget_sent()
             self._done.append(result(job, response, Outcome.INTERNAL_ERROR, detail=f"{type(error).__name__}: {error}"))
         self._working_on.value = 0
 
@@ -226,7 +227,7 @@ def main(jobs: Connection, results: Connection, working_on: c_uint64, config: Co
     collect_rarely()
     keep_freed_memory()
     try:
-        Worker(Receiver(jobs), Sender(results), working_on, config, seed).run()
+        Fetcher(Receiver(jobs), Sender(results), working_on, config, seed).run()
     except CoordinatorGone:
         # Nothing to save and nobody to tell; open transfers must not delay the end.
         os._exit(0)
