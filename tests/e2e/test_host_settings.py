@@ -188,6 +188,34 @@ def test_which_urls_of_one_host_are_asked_for(
         assert own.times() == Counter((everywhere | more) - fewer)
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "new"),
+    [
+        ("max_redirects = 2", "", {"/hop/4"}),
+        ("", "meta_robots = false", {"/by-meta"}),
+        ("", "x_robots_tag = false", {"/by-header"}),
+        ("", "rel_nofollow = false", {"/rel"}),
+        ("", "obey_robots = false", {"/private"}),
+        ("", "delay = 0.01", set()),
+    ],
+)
+def test_what_other_settings_of_one_host_let_in_is_fetched_by_the_next_run(
+    make_crawl: MakeCrawl, first: str, second: str, new: set[str]
+) -> None:
+    """And nothing else is asked for, on neither host."""
+    rules = Reply("User-agent: *\nDisallow: /private\n", content_type="text/plain")
+    links = Reply(ASKS["/"].body + '<a href="/private">')
+    with twins({**ASKS, "/": links, "/private": page(), "/robots.txt": rules}) as (plain, own):
+        crawl = crawl_of(make_crawl, plain, own)
+        configure(crawl, first)
+        crawl.run("crawl")
+        before = [site.times() for site in (plain, own)]
+        configure(crawl, second)
+        crawl.run("crawl")
+        assert [site.times() - past for site, past in zip((plain, own), before, strict=True)] == [{}, Counter(new)]
+        crawl.verify()
+
+
 class Crowd:
     """How many requests are being answered at once, by host name; `most` is the largest number."""
 
