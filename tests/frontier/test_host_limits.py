@@ -7,7 +7,7 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pycrawl.config import Config, PolitenessSection
@@ -34,6 +34,7 @@ def check_crowds(in_flight: list[tuple[BackQueue, Entry]]) -> None:
         assert len(at_address) <= min(CONNECTIONS[key] for key in at_address), at_address
 
 
+@settings(deadline=None)
 @given(st.randoms(use_true_random=False), st.integers(1, 2))
 def test_the_strictest_host_at_an_address_decides(chance: random.Random, fetchers: int) -> None:
     config = Config(politeness=PolitenessSection(delay=0.0), hosts=ENTRIES)

@@ -4,7 +4,7 @@ import time
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pycrawl.config import Config, parse
@@ -84,6 +84,7 @@ HEADERS = st.dictionaries(st.sampled_from(["X-A", "x-a", "B"]), st.sampled_from(
 ENTRIES = st.lists(st.tuples(st.sampled_from(NAMES), POLITENESS, LIMITS, HEADERS), max_size=6)
 
 
+@settings(deadline=None)
 @given(ENTRIES, st.lists(st.sampled_from(sorted(KEYS)), min_size=1, max_size=10))
 def test_later_entries_go_before_earlier_ones_key_by_key(
     entries: list[tuple[str, dict[str, int], dict[str, int], dict[str, str]]], keys: list[str]
