@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -93,10 +93,35 @@ def duration(seconds: float) -> str:
 
 
 def moment(at: float | None) -> str:
-    """Writes a time (seconds since 1970) for people, in local time; None is "never"."""
-    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(at)) if at else "never"
+    """Writes a time (seconds since 1970) in local time with its zone: "2026-11-18 03:01:35+01:00"; None is "never".
+
+    `parse_moment` reads it.
+    """
+    return datetime.fromtimestamp(int(at)).astimezone().isoformat(" ") if at else "never"
+
+
+def parse_moment(ctx: click.Context, parameter: click.Parameter, value: str | None) -> float | None:
+    """A click callback: reads seconds since 1970, or ISO 8601, which without a zone is local time."""
+    if value is None:
+        return None
+    try:
+        return float(value)
+    except ValueError:
+        pass
+    try:
+        return datetime.fromisoformat(value).timestamp()
+    except (ValueError, OverflowError):
+        raise click.BadParameter(
+            "expected a time such as 2026-03-01, 2026-03-01T12:30, 2026-03-01 12:30:00+01:00 or seconds since 1970,"
+            f" found {value!r}"
+        ) from None
 
 
 def plural(count: int, one: str, many: str = "") -> str:
     """Writes a count with its noun: "1 page", "2,000 pages"; `many` is the plural where an "s" does not make it."""
     return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def by_count(members: Mapping[str, int]) -> str:
+    """Writes counts with their names, the largest first: "18 http-4xx, 6 too-busy"; empty for none."""
+    return ", ".join(f"{count:,} {name}" for name, count in sorted(members.items(), key=lambda one: -one[1]))

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pycrawl.cli.common import crawl_directory, directory_option, plural
+from pycrawl.errors import StoppedByLimit, UsageError
 
 if TYPE_CHECKING:
+    from pycrawl.cli.display import Display
     from pycrawl.config import Config
     from pycrawl.crawl.progress import Ended, RunLimits
     from pycrawl.crawl.session import Session
@@ -91,12 +93,29 @@ def command(
     count = fetchers or config.crawl.fetchers or min(os.cpu_count() or 1, _MOST_DEFAULT_FETCHERS)
     never = float("inf")
     limits = RunLimits(max_pages or never, max_time or never, max_bytes or never)
+    if report is not None:
+        _must_be_writable(report)
     with directory.hold():
         ended = _run(path, config, count, limits, recrawl)
     if report is not None:
-        report.write_text(json.dumps(_figures(ended), indent=2), "utf-8")
+        _write_report(report, ended)
     if ended.reason == "interrupted":
         raise SystemExit(_INTERRUPTED)
+
+
+def _must_be_writable(report: Path) -> None:
+    """Raises UsageError if the report could not be written: better now than when the crawl is over."""
+    try:
+        report.open("a").close()
+    except OSError as error:
+        raise UsageError(f"--report {report}: cannot be written: {error.strerror}") from None
+
+
+def _write_report(report: Path, ended: Ended) -> None:
+    try:
+        report.write_text(json.dumps(_figures(ended), indent=2), "utf-8")
+    except OSError as error:
+        raise StoppedByLimit(f"--report {report}: {error.strerror}; the crawl itself is saved") from None
 
 
 def _figures(ended: Ended) -> dict[str, Any]:
@@ -129,10 +148,11 @@ def _run(path: Path, config: Config, fetchers: int, limits: RunLimits, recrawl: 
             from pycrawl.crawl.session import Session
 
             with Session(directory, config) as session:
-                _say_what_was_recovered(session)
+                display = open_display()
+                _say_what_was_recovered(session, display)
                 if recrawl:
-                    _requeue(session)
-                with open_display(limits) as display:
+                    _requeue(session, display)
+                with display:
                     ended = Coordinator(session, pool, limits, interrupts, display.show).run()
                 display.end(ended, directory.docs)
         finally:
@@ -151,20 +171,20 @@ def _check_settings(config: Config) -> None:
         registry.find(registry.TRANSPORTS, config.crawl.transport, "crawl.transport")
 
 
-def _say_what_was_recovered(session: Session) -> None:
+def _say_what_was_recovered(session: Session, display: Display) -> None:
     recovery = session.recovery
     if recovery.cut or recovery.removed:
-        click.echo(
+        display.say(
             f"The last run was cut short: {recovery.cut_bytes:,} bytes that were not committed were removed from docs/."
             " Their pages are fetched again."
         )
 
 
-def _requeue(session: Session) -> None:
+def _requeue(session: Session, display: Display) -> None:
     import time
 
     from pycrawl.model import REVISITED
 
     interval = session.config.recrawl.min_interval
     count = session.frontier.requeue(time.time() - interval, tuple(REVISITED))
-    click.echo(f"{plural(count, 'page')} to visit again.")
+    display.say(f"{plural(count, 'page')} to visit again.")

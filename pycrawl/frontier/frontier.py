@@ -21,6 +21,7 @@ from pycrawl.frontier.discovered import Discovered
 from pycrawl.frontier.front import STRETCH, FrontQueues
 from pycrawl.frontier.gates import Gates
 from pycrawl.frontier.guests import Guest, Guests
+from pycrawl.frontier.host_pace import HostPace, host_pace
 from pycrawl.model import UrlOrder
 from pycrawl.policy.politeness import is_parked
 from pycrawl.policy.priority import PluginPrioritiser, UrlFacts, lowered, priority, steps_up
@@ -437,12 +438,8 @@ class Frontier:
         """Nothing is left that this run could fetch: no URL waits, none is in flight, parked hosts apart."""
         return not self._in_flight and len(self._queues) == self._parked and not len(self._front)
 
-    def typical_gap(self, delay: float, longest: float) -> float:
-        """The pause that the hosts with a back queue ask for, on average, in seconds."""
-        if not self._queues:
-            return delay
-        gaps = [max(delay, min(queue.host.crawl_delay, longest)) for queue in self._queues.values() if not queue.parked]
-        return sum(gaps) / len(gaps) if gaps else delay
+    def host_pace(self, delay: float, longest: float) -> HostPace:
+        return host_pace(self._queues.values(), delay, longest)
 
     def parked_hosts(self) -> list[Host]:
         return [queue.host for queue in self._queues.values() if queue.parked]

@@ -6,12 +6,13 @@ import logging
 
 from pycrawl.coordinator.leases import Lease
 from pycrawl.coordinator.run import Run
-from pycrawl.model import CONDUCT, FetchResult, Outcome
+from pycrawl.model import CONDUCT, FetchResult, Kind, Outcome
 from pycrawl.state.documents import Visit, visit_of
 
 _MOST_TYPES = 20
 _LONGEST_TYPE = 80  # characters
 _OTHER_TYPES = "other types"
+_GONE = (404, 410)
 
 log = logging.getLogger(__name__)
 
@@ -28,6 +29,8 @@ class Settler:
         """Do with the leased URL what the conduct of the outcome says."""
         conduct = CONDUCT[result.outcome]
         entry = lease.entry
+        if result.kind is Kind.PAGE and 200 <= result.status < 300 and result.body is None:
+            self._count_without_body(result.outcome)
         if conduct.goes_back:
             lease.queue.looked_up_at = 0.0  # its host may have moved
             self._frontier.put_back(lease.queue, entry)
@@ -39,6 +42,26 @@ class Settler:
         if conduct.is_error:
             self._fail(lease, result)
         self.finish(lease, result)
+
+    def _count_without_body(self, outcome: Outcome) -> None:
+        """Count a 2xx answer that brings no document; every other one is counted as stored or as a copy."""
+        counts, total = self._run.counts, self._session.group.counts
+        if outcome is Outcome.NOT_MODIFIED:
+            counts.unchanged += 1
+            total["unchanged"] += 1
+        else:
+            counts.not_kept[outcome] = counts.not_kept.get(outcome, 0) + 1
+            total[f"not_kept:{outcome}"] += 1
+
+    def _count_change(self, last: Visit | None, result: FetchResult) -> None:
+        """Count what the visit says of the URL: is its page new, changed or gone? `last` is the visit before."""
+        counts = self._run.counts
+        was_stored = last is not None and last.document_id != 0
+        if result.body is not None:
+            counts.changed += was_stored
+            counts.new += not was_stored
+        elif last is not None and was_stored and result.status in _GONE and last.status not in _GONE:
+            counts.gone += 1
 
     def _count_unread(self, content_type: str) -> None:
         """Servers may name any number of types: only so many are told apart."""
@@ -61,6 +84,8 @@ class Settler:
         document_id = 0
         follows = True
         digest = result.body.digest if result.body else b""
+        last = visit_of(session.database, entry.url_id) if entry.revisit else None
+        self._count_change(last, result)
         if result.body is not None:
             document = session.store(entry.url_id, entry.url, result.fetched_at, result.body)
             document_id = document.id
@@ -73,7 +98,6 @@ class Settler:
                 if result.body.is_unread:
                     self._count_unread(result.body.content_type)
         elif result.outcome is Outcome.NOT_MODIFIED:
-            last = visit_of(session.database, entry.url_id)
             digest, document_id = (last.digest, last.document_id) if last else (b"", 0)
         if result.outcome is Outcome.REDIRECT:
             session.discovered.add_redirect(
