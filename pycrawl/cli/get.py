@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     "--at",
     metavar="TIME",
     callback=parse_moment,
-    help="The version stored at this time (such as 2026-03-01T12:30; local unless it has a zone); by default the newest.",
+    help="The version stored at this time, such as 2026-03-01T12:30 (local time, or with a zone); default: the newest.",
 )
 def command(path: Path, url: str, with_headers: bool, part: str | None, at: float | None) -> None:
     """Write a stored page to standard output, byte for byte as served.
