@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pycrawl.cli.common import crawl_directory, directory_option, plural
-from pycrawl.errors import StoppedByLimit, UsageError
+from pycrawl.cli.common import crawl_directory, directory_option, open_for_reading, plural
+from pycrawl.errors import NothingFetched, StoppedByLimit, UsageError
 
 if TYPE_CHECKING:
     from pycrawl.cli.display import Display
     from pycrawl.config import Config
+    from pycrawl.crawl.directory import CrawlDirectory
     from pycrawl.crawl.progress import Ended, RunLimits
     from pycrawl.crawl.session import Session
 
@@ -101,6 +102,20 @@ def command(
         _write_report(report, ended)
     if ended.reason == "interrupted":
         raise SystemExit(_INTERRUPTED)
+    if not ended.counts.pages and not ended.counts.not_modified:
+        _check_seeds(directory)
+
+
+def _check_seeds(directory: CrawlDirectory) -> None:
+    """Raises NothingFetched, with what is likely to help, if no seed gave a page in this run or an earlier one."""
+    from pycrawl.cli.no_page import why_no_page
+
+    database = open_for_reading(directory)
+    with database.explained():
+        lines = why_no_page(database, directory)
+    database.close()
+    if lines:
+        raise NothingFetched("\n".join(lines))
 
 
 def _must_be_writable(report: Path) -> None:

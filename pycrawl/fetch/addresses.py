@@ -70,6 +70,12 @@ class Guard:
         return any(parsed in network or (embedded is not None and embedded in network) for network in self._networks)
 
 
+def refusal(host: str, address: str) -> str:
+    """Returns what is said of a host whose address is not permitted."""
+    private = f"{host} is a private address" if host == address else f"{host} has the private address {address}"
+    return f"{private}; set security.allow_private_addresses = true to crawl it"
+
+
 def is_public(address: str) -> bool:
     """Whether `address` (numeric, a zone is ignored) may be dialled by a crawl that keeps to the public Internet."""
     parsed = _parse(address)

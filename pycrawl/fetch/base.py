@@ -10,7 +10,7 @@ from functools import partial
 from resource import RLIMIT_NOFILE, getrlimit
 from typing import NamedTuple
 
-from pycrawl.fetch.addresses import Guard
+from pycrawl.fetch.addresses import Guard, refusal
 from pycrawl.fetch.cookies import CookieJar
 from pycrawl.fetch.decoding import Body
 from pycrawl.fetch.dns import Answer, Resolver, without_dns
@@ -168,7 +168,7 @@ class ResolvingTransport(ABC):
     def _check(self, errand: _Errand, spent: float, addresses: tuple[str, ...]) -> None:
         permitted = self._guard.permitted(addresses)
         if not permitted:
-            detail = f"{errand.origin.host} is {addresses[0]}, which is not public"
+            detail = refusal(errand.origin.host, addresses[0])
             self._fail_soon(errand.request, errand.started, Outcome.ADDRESS_REFUSED, detail, addresses[0])
         elif errand.proxy is None:
             route = Route(errand.origin, permitted, errand.request.address)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pycurl
 
-from pycrawl.fetch.addresses import Guard
+from pycrawl.fetch.addresses import Guard, refusal
 from pycrawl.fetch.base import Route, body_of, fill
 from pycrawl.fetch.decoding import Body
 from pycrawl.fetch.proxies import Proxy
@@ -227,7 +227,7 @@ class Slot:
     def _failure(self, code: int, message: str) -> tuple[Outcome, str]:
         detail = " ".join(message.split()) or f"libcurl's error {code}"
         if self._refused:
-            return Outcome.ADDRESS_REFUSED, f"{self._refused} is not public"
+            return Outcome.ADDRESS_REFUSED, refusal(self.route.origin.host, self._refused)
         if code == pycurl.E_OPERATION_TIMEDOUT:
             return self._timeout(detail), detail
         if code == pycurl.E_SSL_CONNECT_ERROR and ("SYSCALL" in detail or "reset by peer" in detail):

@@ -13,7 +13,7 @@ from typing import Any
 
 from urllib3.connection import HTTPConnection, HTTPSConnection
 
-from pycrawl.fetch.addresses import Guard
+from pycrawl.fetch.addresses import Guard, refusal
 from pycrawl.fetch.base import Route
 from pycrawl.fetch.proxies import Proxy
 from pycrawl.fetch.transport import TransportSettings
@@ -169,7 +169,7 @@ class _Dialling:
         if route.proxy is None:
             for address in route.addresses:
                 if not self.guard.permits(address):
-                    raise FetchError(Outcome.ADDRESS_REFUSED, f"{address} is not public")
+                    raise FetchError(Outcome.ADDRESS_REFUSED, refusal(route.origin.host, address))
             self.address, sock = self._dial(route.addresses, route.origin.port)
         else:
             _, sock = self._dial(route.proxy_addresses, route.proxy.port)
