@@ -190,8 +190,8 @@ def _say_what_was_recovered(session: Session, display: Display) -> None:
     recovery = session.recovery
     if recovery.cut or recovery.removed:
         display.say(
-            f"The last run was cut short: {recovery.cut_bytes:,} bytes that were not committed were removed from docs/."
-            " Their pages are fetched again."
+            f"The last run was cut short: {plural(recovery.cut_bytes, 'byte')} behind the last commit were removed from"
+            " docs/. Their pages are fetched again."
         )
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pycrawl.state.database import Database
 
 _MOST_LINES = 5
-# What helps, by outcome; the outcome's own words go before it.
+# What happened, and what helps, by outcome; the others speak for themselves.
 _ADVICE = {
     Outcome.ROBOTS_DENIED: "robots.txt denies it; `pycrawl why` shows the line",
     Outcome.ROBOTS_UNREACHABLE: "its robots.txt gives errors, so nothing may be fetched; it is asked again later",
@@ -60,5 +60,6 @@ def _reason(seed: SeedOutcome) -> str:
     if seed.outcome == Outcome.ADDRESS_REFUSED:
         return seed.detail
     outcome = f"{seed.outcome} {seed.status}" if seed.status else seed.outcome
+    told = f"{outcome}: {seed.detail}" if seed.detail else outcome
     words = _ADVICE.get(Outcome(seed.outcome), "")
-    return ", ".join(filter(None, (words, f"{outcome} ({seed.detail})" if seed.detail else outcome)))
+    return f"{words} ({told})" if words else told

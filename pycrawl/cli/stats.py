@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from pycrawl.cli import reasons
+from pycrawl.cli.activity import activity, in_words
 from pycrawl.cli.common import (
     by_count,
     crawl_directory,
@@ -19,7 +22,6 @@ from pycrawl.cli.common import (
     plural,
     size,
 )
-from pycrawl.cli.reasons import in_words
 
 if TYPE_CHECKING:
     from pycrawl.state.database import Database
@@ -60,6 +62,7 @@ def collect(database: Database) -> dict[str, Any]:
         created = meta.created_at(database)
         traps = _traps(database)
         found_mirrors = mirrors(database)
+        now = activity(database, run, time.time())
     front = family(known, "front")
     return {
         **{name: known.get(name, 0) for name in _TOTALS},
@@ -79,6 +82,7 @@ def collect(database: Database) -> dict[str, Any]:
         "status": family(known, "status"),
         "pages_per_second": _rate(run),
         "started_at": created,
+        "now": now,
         "last_crawl": _run_as_json(run),
     }
 
@@ -188,8 +192,8 @@ def _lines(facts: dict[str, Any]) -> list[str]:
     run = facts["last_crawl"]
     lines = [
         f"pages       {facts['pages_fetched']:,} fetched: {_parts_of_pages(facts)}",
-        f"            {facts['duplicates_near']:,} of the stored are near-duplicates (`pycrawl dups --all`)",
-        f"            {facts['not_modified']:,} more visits found nothing new (status 304)",
+        f"            near-duplicates among the stored: {facts['duplicates_near']:,} (`pycrawl dups --all`)",
+        f"            {plural(facts['not_modified'], 'more visit')} found nothing new (status 304)",
         f"bytes       {size(facts['bytes_fetched'])} fetched, {size(facts['bytes_stored'])} stored",
         f"URLs        {facts['urls_known']:,} known on {_hosts_of(facts)}, {facts['urls_queued']:,} queued",
         *_aside_lines(facts["urls_aside"]),
@@ -204,12 +208,14 @@ def _lines(facts: dict[str, Any]) -> list[str]:
     if run is None:
         lines.append("last crawl  none yet: run `pycrawl crawl`")
     else:
-        state = f"ended {moment(run['ended_at'])} ({run['ended_by']})" if run["ended_at"] else "running, or was killed"
+        state = f"ended {moment(run['ended_at'])} ({run['ended_by']})" if run["ended_at"] else facts["now"]["state"]
         took = duration(run["updated_at"] - run["started_at"])
         lines.append(
             f"last crawl  {moment(run['started_at'])}, {state}: {plural(run['pages'], 'page')} in {took}"
             f" ({facts['pages_per_second']:,.1f}/s)"
         )
+        words = in_words(facts["now"], facts["urls_queued"], run["pid"], run["updated_at"], time.time())
+        lines.append(f"now         {words}")
     lines += [
         f"  {host['host']}  {plural(host['pages'], 'page')}, {plural(host['failures'], 'failure')} in a row"
         for host in facts.get("hosts", ())
@@ -241,7 +247,7 @@ def _aside_lines(aside: dict[str, int]) -> list[str]:
     if not aside:
         return []
     lines = [f"left out    {plural(sum(aside.values()), 'URL')}, which can be let in by other settings:"]
-    return lines + [f"            {count:,}  {in_words(reason)}" for reason, count in aside.items()]
+    return lines + [f"            {count:,}  {reasons.in_words(reason)}" for reason, count in aside.items()]
 
 
 def _mirrors(mirrors: list[dict[str, Any]]) -> str:

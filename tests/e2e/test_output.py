@@ -7,6 +7,7 @@ import re
 import signal
 import socket
 import subprocess
+import threading
 import time
 from collections.abc import Iterator
 from datetime import datetime, timedelta
@@ -17,7 +18,7 @@ import pytest
 
 from tests.e2e.conftest import MakeCrawl
 from tests.e2e.crawling import PROGRAM, Crawl, Settings, pycrawl
-from tests.e2e.site import Reply, Site, page
+from tests.e2e.site import Reply, Site, after, page
 
 OK, FAILED, USAGE, STOPPED, NOTHING_FETCHED, INTERRUPTED = 0, 1, 2, 4, 5, 130
 PATIENCE = 60.0  # seconds
@@ -125,7 +126,7 @@ def test_a_private_address_is_named_with_its_setting(make_crawl: MakeCrawl, site
     [
         ({"/robots.txt": Reply("User-agent: *\nDisallow: /\n")}, "robots.txt denies it"),
         ({"/robots.txt": Reply(status=500)}, "its robots.txt gives errors"),
-        ({"/": Reply(status=404)}, "its host refuses it, or has no such page, http-4xx 404"),
+        ({"/": Reply(status=404)}, "its host refuses it, or has no such page (http-4xx 404)"),
         ({"/": Reply(status=301, headers={"Location": "/b"}), "/b": Reply(status=410)}, "http-4xx 410"),
     ],
     ids=["robots-denied", "robots-unreachable", "missing", "redirect-to-missing"],
@@ -265,3 +266,38 @@ def test_times_can_be_given_back_as_they_are_shown(make_crawl: MakeCrawl, site: 
     before = (datetime.fromisoformat(ended[1]) - day).replace(tzinfo=None).isoformat()
     assert crawl.run("get", "--at", after, site.url + "/").stdout == ODD_WEB["/"].body
     crawl.run("get", "--at", before, site.url + "/", exit_code=FAILED)
+
+
+def test_stats_say_whether_it_works_or_waits(make_crawl: MakeCrawl) -> None:
+    """One that waits for an answer, one that was killed, one that waits for its host's pause."""
+    over = threading.Event()
+    pages = {"/": page("/slow"), "/slow": Reply(before=after(over, PATIENCE))}
+    with Site(pages) as site:
+        crawl = make_crawl([site.url + "/"], {"limits": {"total_timeout": 2 * PATIENCE, "min_bytes_per_second": 0}})
+        running = crawl.start("crawl")
+        assert running.until(lambda: crawl.query("SELECT 1 FROM documents") != [])
+        told = crawl.run("stats").stdout
+        assert re.search(
+            rf"^now +running \(process {running.pid}\); last page stored [\d.]+ s ago; ", told, re.MULTILINE
+        )
+        running.kill_tree()
+        assert "now         not running: the last run was cut short" in crawl.run("stats").stdout
+        over.set()
+
+        crawl.configure({"politeness": {"delay": 600}})
+        running = crawl.start("crawl", "--max-pages", "1")
+        assert running.wait() == OK
+        crawl.run("add", site.url + "/more")
+        running = crawl.start("crawl")
+        assert running.until(lambda: crawl.query("SELECT 1 FROM back") != [])
+        told = crawl.run("stats").stdout
+        assert re.search(r"; 1 host has URLs to fetch, the next is due in (9|10) min \d+ s$", told, re.MULTILINE), told
+        running.kill_tree()
+
+
+def test_the_plain_line_says_whether_it_works_or_waits(make_crawl: MakeCrawl) -> None:
+    with Site({"/": page("/a"), "/a": page(text="a")}) as site:
+        crawl = make_crawl([site.url + "/"], {"politeness": {"delay": 12}, "traps": {"soft_404": False}})
+        line = crawl.run("crawl").stdout.splitlines()[0]
+    assert "1 URL queued, 0 hosts active, 1 waiting, 0 errors; last page" in line or "no page yet" in line
+    assert "politeness: 1 host, 12 s each, allows 0.0833 pages/s; waiting, the next fetch is due in" in line
