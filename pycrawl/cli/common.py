@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from pathlib import Path
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 _SIZE_UNITS = ("B", "KB", "MB", "GB", "TB")
 _SIZE_STEP = 1000.0  # each unit is so many of the one before
+_PATIENCE_SECONDS = 1.0  # without a word of what is going on
 
 
 directory_type = click.Path(file_okay=False, path_type=Path)
@@ -125,3 +127,23 @@ def plural(count: int, one: str, many: str = "") -> str:
 def by_count(members: Mapping[str, int]) -> str:
     """Writes counts with their names, the largest first: "18 http-4xx, 6 too-busy"; empty for none."""
     return ", ".join(f"{count:,} {name}" for name, count in sorted(members.items(), key=lambda one: -one[1]))
+
+
+def to_stderr(text: str) -> None:
+    click.echo(text, err=True)
+
+
+def judging_progress(say: Callable[[str], None] = to_stderr) -> Callable[[int, int], None]:
+    """Says how far the judging of all known URLs is, where that takes longer than a second."""
+    begun = time.monotonic()
+    shown = [0.0]
+
+    def show(done: int, total: int) -> None:
+        now = time.monotonic()
+        if done >= total and shown[0]:
+            say(f"The settings have changed: {total:,} known URLs were judged anew.")
+        elif now - begun > _PATIENCE_SECONDS and now - shown[0] > _PATIENCE_SECONDS:
+            shown[0] = now
+            say(f"The settings have changed: judging {done:,} of {total:,} known URLs anew …")
+
+    return show

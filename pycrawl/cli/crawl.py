@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import logging
 import os
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from pycrawl.cli.common import crawl_directory, directory_option, open_for_reading, plural
+from pycrawl.cli.common import crawl_directory, directory_option, judging_progress, open_for_reading, plural
 from pycrawl.errors import NothingFetched, StoppedByLimit, UsageError
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pycrawl.crawl.directory import CrawlDirectory
     from pycrawl.crawl.progress import Ended, RunLimits
     from pycrawl.crawl.session import Session
+    from pycrawl.state.database import Database
 
 _MOST_DEFAULT_FETCHERS = 8  # processes, however many cores there are
 _INTERRUPTED = 130
@@ -89,11 +90,11 @@ def command(
 
     directory = crawl_directory(path)
     config = directory.config()
-    if max_depth is not None:
-        config = replace(config, crawl=replace(config.crawl, max_depth=max_depth))
     count = fetchers or config.crawl.fetchers or min(os.cpu_count() or 1, _MOST_DEFAULT_FETCHERS)
     never = float("inf")
-    limits = RunLimits(max_pages or never, max_time or never, max_bytes or never)
+    limits = RunLimits(
+        max_pages or never, max_time or never, max_bytes or never, never if max_depth is None else max_depth
+    )
     if report is not None:
         _must_be_writable(report)
     with directory.hold():
@@ -153,6 +154,7 @@ def _run(path: Path, config: Config, fetchers: int, limits: RunLimits, recrawl: 
     database = Database.open(directory.state)
     with database.explained():
         seed = meta.hash_seed(database)
+        notes = _notes_on_the_reader(database)
     database.close()
     with Interrupts() as interrupts:
         # Started first, so that the fetchers load their libraries while this process loads its own and opens the state.
@@ -162,8 +164,10 @@ def _run(path: Path, config: Config, fetchers: int, limits: RunLimits, recrawl: 
             from pycrawl.coordinator import Coordinator
             from pycrawl.crawl.session import Session
 
-            with Session(directory, config) as session:
-                display = open_display()
+            display = open_display()
+            for note in notes:
+                display.say(note)
+            with Session(directory, config, on_judging=judging_progress(display.say)) as session:
                 _say_what_was_recovered(session, display)
                 if recrawl:
                     _requeue(session, display)
@@ -184,6 +188,24 @@ def _check_settings(config: Config) -> None:
     Scope(config)
     if config.crawl.transport not in BUILT_IN_TRANSPORTS:
         registry.find(registry.TRANSPORTS, config.crawl.transport, "crawl.transport")
+
+
+def _notes_on_the_reader(database: Database) -> list[str]:
+    """Returns what to say if the compiled reader is missing, or another reader goes on than the one of the last run,
+    and remembers which one it is."""
+    from pycrawl.native import reader_in_use, why_not
+    from pycrawl.state import meta
+
+    reader, before = reader_in_use(), meta.last_reader(database)
+    notes = []
+    if reader == "tree":
+        notes.append(f"The compiled reader is not used ({why_not}): pages are read by way of a tree, which is slower.")
+    if before and before != reader:
+        notes.append(f"Up to now the {before} reader read this crawl's pages; the {reader} reader goes on.")
+    if before != reader:
+        meta.remember_reader(database, reader)
+        database.commit()
+    return notes
 
 
 def _say_what_was_recovered(session: Session, display: Display) -> None:

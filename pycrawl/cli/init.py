@@ -64,7 +64,9 @@ def command(
     except BaseException:  # Ctrl-C too: half a crawl would be in the way of the next try
         made.undo()
         raise
-    if total.refused and not total.new:  # seeds were asked for and none can be used: leave no crawl behind
+    if total.refused and not (
+        total.new or total.aside
+    ):  # seeds were asked for and none can be used: leave no crawl behind
         made.undo()
         report(total)
     if has_settings:
@@ -74,7 +76,7 @@ def command(
         click.echo(f"Next: pycrawl crawl{where} --max-pages 1000    ({plural(total.new, 'seed')} to start from)")
     else:
         click.echo(f"Next: pycrawl add{where} URL    (there are no seeds yet), then: pycrawl crawl{where}")
-    if total.refused:
+    if total.refused or total.aside:
         report(total)
     if not has_settings:
         click.echo(f"The settings are in {directory.config_file}, each with an explanation.")

@@ -67,12 +67,13 @@ def _changes(counts: RunCounts) -> str:
 def _ending(ended: Ended) -> str:
     if ended.reason == "finished" and ended.queued:
         wait = "waits" if ended.queued == 1 else "wait"
-        return f"Finished for now: {plural(ended.queued, 'URL')} {wait}; {_who_waits(ended)}"
+        waiting = _who_waits(ended)
+        return f"Finished for now: {plural(ended.queued, 'URL')} {wait}{f'; {waiting}' if waiting else ''}"
     return _ENDINGS.get(ended.reason, ended.reason)
 
 
 def _who_waits(ended: Ended) -> str:
-    """Returns why URLs of some hosts are put off: "1 host does not answer, the next try is at …"; empty: none are."""
+    """Returns why URLs are put off: "1 host does not answer, the next try is at …"; empty: none are."""
     parts = []
     if ended.failing_hosts:
         verb = "does not answer" if ended.failing_hosts == 1 else "do not answer"
@@ -82,4 +83,7 @@ def _who_waits(ended: Ended) -> str:
     if full:
         verb = "has given" if full == 1 else "have given"
         parts.append(f"{plural(full, 'host')} {verb} all pages that limits.max_pages_per_host allows")
-    return " and ".join(parts)
+    if ended.held:
+        verb = "is" if ended.held == 1 else "are"
+        parts.append(f"{ended.held:,} {verb} deeper than --max-depth, and left for a run without it")
+    return "; ".join(parts)

@@ -64,9 +64,14 @@ def _in_words(reason: str) -> str:
 def report(total: Seeded) -> None:
     """Prints what became of the seeds; raises UsageError if not one of them can be used."""
     report_refused(total)
+    for url, reason in total.aside_examples:
+        click.echo(f"pycrawl: {url}: known, but {in_words(reason)}", err=True)
+    hidden = total.aside.total() - len(total.aside_examples)
+    if hidden > 0:
+        click.echo(f"pycrawl: … and {plural(hidden, 'more seed')} that settings keep out", err=True)
     known = f", {total.known:,} known already" if total.known else ""
     click.echo(f"{plural(total.new, 'new URL')}{known}.")
-    if total.refused and not total.new and not total.known:
+    if total.refused and not (total.new or total.known or total.aside):
         raise UsageError("none of these URLs can be crawled")
 
 

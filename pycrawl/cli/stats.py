@@ -68,7 +68,7 @@ def collect(database: Database) -> dict[str, Any]:
         **{name: known.get(name, 0) for name in _TOTALS},
         "not_kept": family(known, "not_kept"),
         "urls_known": known.get("urls", 0),
-        "urls_queued": sum(front.values()) + known.get("back", 0),
+        "urls_queued": sum(front.values()) + known.get("back", 0) + known.get("held", 0),
         "urls_aside": _nonzero(family(known, "aside")),
         "hosts_known": hosts,
         "hosts_named": named,

@@ -12,6 +12,7 @@ from pycrawl.coordinator.run import Run
 from pycrawl.crawl.progress import Ended, Progress
 from pycrawl.policy.politeness import is_parked
 from pycrawl.processes.pool import FetcherPool
+from pycrawl.state.counters import totals
 
 _TICK_SECONDS = 0.5
 _RATE_SECONDS = 10.0
@@ -85,6 +86,7 @@ class Meter:
         run = self._run
         sizes = run.frontier.sizes()
         cpu = self._pool.cpu_seconds()
+        held = totals(run.session.database).get("held", 0)
         failing = [host.ready_at for host in run.frontier.parked_hosts() if is_parked(host.failures)]
         return Ended(
             reason="interrupted" if interrupted else run.stopping or "finished",
@@ -93,7 +95,8 @@ class Meter:
             parked_hosts=sizes.parked,
             failing_hosts=len(failing),
             next_try_at=min(failing, default=None),
-            queued=sizes.front + sizes.back,
+            queued=sizes.front + sizes.back + held,
+            held=held,
             fetchers_replaced=self._pool.replaced,
             cpu_seconds={**cpu, "coordinator": time.process_time()},
         )

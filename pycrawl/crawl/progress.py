@@ -12,6 +12,7 @@ class RunLimits:
     max_pages: float = float("inf")  # 2xx answers in this run
     max_seconds: float = float("inf")
     max_bytes: float = float("inf")  # received in this run
+    max_depth: float = float("inf")  # links away from a seed; deeper URLs stay queued for another run
 
 
 @dataclass(slots=True)
@@ -70,6 +71,7 @@ class Ended:
     parked_hosts: int
     failing_hosts: int  # those of the parked ones that do not answer; the others have given all the pages they may
     next_try_at: float | None  # when the first of the failing ones may be asked again, seconds since the epoch
-    queued: int
+    queued: int  # those held included
+    held: int  # URLs deeper than --max-depth: they wait for another run
     fetchers_replaced: int
     cpu_seconds: dict[str, float]  # by stage, all processes

@@ -10,9 +10,8 @@ from dataclasses import dataclass, field
 from pycrawl.config import Config
 from pycrawl.crawl.session import Session
 from pycrawl.urls.normal_form import UrlRules, from_user, normalise_behind
-from pycrawl.urls.parts import likely_origin, origin, url_hash
+from pycrawl.urls.parts import host_key, likely_origin, origin, url_hash
 from pycrawl.urls.reasons import Reason
-from pycrawl.urls.scope import Scope
 
 CREDENTIALS = "credentials"  # why a seed is refused: it has a user name or a password in it, which is never shown
 _COMMENT = re.compile(r"(?:^|\s)\s*#.*")  # a "#" behind white space; any other is part of the URL
@@ -23,23 +22,33 @@ _LONGEST_EXAMPLE = 100  # characters
 
 @dataclass(slots=True)
 class Seeded:
-    """What became of lines of seeds. Of those turned away a few are kept to show."""
+    """What became of lines of seeds. Of those refused and set aside a few are kept to show."""
 
-    new: int = 0
+    new: int = 0  # URLs that are to be asked for, never met before
     known: int = 0
-    refused: Counter[str] = field(default_factory=Counter)  # by reason
-    examples: list[tuple[str, str]] = field(default_factory=list)  # line, reason
+    refused: Counter[str] = field(default_factory=Counter)  # by reason: no URL that could be kept
+    aside: Counter[str] = field(default_factory=Counter)  # by reason: kept, and not asked for under these settings
+    examples: list[tuple[str, str]] = field(default_factory=list)  # line, reason; of the refused
+    aside_examples: list[tuple[str, str]] = field(default_factory=list)  # URL, reason
 
     def refuse(self, line: str, reason: str) -> None:
         self.refused[reason] += 1
         if len(self.examples) < _MOST_EXAMPLES:
             self.examples.append((line[:_LONGEST_EXAMPLE], reason))
 
+    def set_aside(self, url: str, reason: str) -> None:
+        """The seed is known from now on, and not asked for as long as the settings are what they are."""
+        self.aside[reason] += 1
+        if len(self.aside_examples) < _MOST_EXAMPLES:
+            self.aside_examples.append((url[:_LONGEST_EXAMPLE], reason))
+
     def add(self, other: Seeded) -> None:
         self.new += other.new
         self.known += other.known
         self.refused += other.refused
+        self.aside += other.aside
         self.examples = (self.examples + other.examples)[:_MOST_EXAMPLES]
+        self.aside_examples = (self.aside_examples + other.aside_examples)[:_MOST_EXAMPLES]
 
 
 def seed_in(line: str) -> str:
@@ -66,26 +75,27 @@ def read_seeds(lines: Iterable[str], config: Config, seeded: Seeded) -> Iterator
             url = from_user(text, rules)
             if url is not None:
                 origins.add(origin(url))
-        if url is None:
-            seeded.refuse(text, Reason.NOT_A_URL)
+        if url is None or len(url) > config.limits.max_url_length:
+            seeded.refuse(text, Reason.NOT_A_URL if url is None else Reason.TOO_LONG)
         else:
             yield url
 
 
 def add_seeds(session: Session, lines: Iterable[str], now: float) -> Seeded:
-    """Enter seeds; those that are no URL or out of scope are refused."""
-    scope = Scope(session.config)
+    """Enter seeds; those that are out of scope are known from now on, but not queued."""
     seeded = Seeded()
     urls = []
+    verdicts = bytearray()
     for url in read_seeds(lines, session.config, seeded):
-        reason = scope.verdict(url, 0)
-        if reason is not None:
-            seeded.refuse(url, reason)
-        else:
-            urls.append(url)
-    session.discovered.add_seeds(urls, [url_hash(url, session.seed) for url in urls])
-    seeded.new = session.sieve(now)
-    seeded.known = len(urls) - seeded.new
+        code = session.judge.code_of(url, host_key(url), True, 0, 0, 0)
+        if code:
+            seeded.set_aside(url, str(Reason.from_code(code)))
+        urls.append(url)
+        verdicts.append(code)
+    session.discovered.add_seeds(urls, [url_hash(url, session.seed) for url in urls], bytes(verdicts))
+    added = session.sieve(now)
+    seeded.new = added.queued
+    seeded.known = len(urls) - added.new
     for reason_word, amount in seeded.refused.items():
         session.counters.add(f"filtered:{reason_word}", amount)
     return seeded

@@ -165,8 +165,9 @@ def test_add_from_standard_input(crawl: Crawl) -> None:
 
 def test_add_keeps_to_the_scope(crawl: Crawl) -> None:
     crawl.configure({"scope": {"deny_hosts": ["*.example.org"]}})
-    refused = crawl.run("add", "http://www.example.org/", exit_code=USAGE)
-    assert "not added: http://www.example.org/ (out of scope: its host matches scope.deny_hosts)" in refused.stderr
+    added = crawl.run("add", "http://www.example.org/")
+    told = "pycrawl: http://www.example.org/: known, but out of scope: its host matches scope.deny_hosts\n"
+    assert (added.stdout, added.stderr) == ("0 new URLs.\n", told)
 
 
 def test_add_of_nothing(crawl: Crawl) -> None:

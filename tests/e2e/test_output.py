@@ -147,6 +147,13 @@ def test_hosts_that_are_not_there(make_crawl: MakeCrawl) -> None:
     assert "2 URLs wait; 2 hosts do not answer" in again.stdout
 
 
+def test_a_seed_out_of_scope(make_crawl: MakeCrawl, site: Site) -> None:
+    crawl = make_crawl([], {"scope": {"allow_prefixes": ["http://example.org/"]}})
+    crawl.run("add", site.url + "/")
+    words = f"{site.url}/: out of scope: matches nothing in scope.allow_prefixes"
+    assert words in crawl.run("crawl", exit_code=NOTHING_FETCHED).stderr
+
+
 def test_a_crawl_without_seeds(make_crawl: MakeCrawl) -> None:
     assert "`pycrawl add URL`" in make_crawl([]).run("crawl", exit_code=NOTHING_FETCHED).stderr
 
@@ -238,6 +245,34 @@ def test_hosts_that_were_only_named_are_no_hosts_of_the_crawl(make_crawl: MakeCr
         facts = crawl.stats()
         assert (facts["hosts_known"], facts["hosts_named"]) == (1, 25)
         assert "known on 1 host (25 more were named), 0 queued" in crawl.run("stats").stdout
+
+
+def test_which_settings_keep_most_urls_out(make_crawl: MakeCrawl) -> None:
+    links = [*(f"http://127.0.0.9/{number}" for number in range(1_200)), "/cgi/a", "/cgi/b", "/in"]
+    with Site({"/": page(*links), "/in": page(text="in")}) as site:
+        scope: Settings = {"scope": {"deny_hosts": ["127.0.0.9"], "deny_patterns": ["/cgi/"]}}
+        crawl = make_crawl([site.url + "/"], scope)
+        crawl.run("crawl")
+        assert crawl.stats()["urls_aside"] == {"host-denied": 1_200, "pattern-denied": 2}
+        told = crawl.run("stats").stdout
+        assert "1,204 known on 1 host (1 more was named), 0 queued" in told
+        lines = (
+            "1,200  out of scope: its host matches scope.deny_hosts",
+            "2  out of scope: matches scope.deny_patterns",
+        )
+        assert "\n            ".join(lines) in told
+
+
+def test_what_a_run_leaves_for_another(make_crawl: MakeCrawl, site: Site) -> None:
+    crawl = make_crawl([site.url + "/"])
+    told = crawl.run("crawl", "--max-depth", "0").stdout
+    assert "Finished for now: 10 URLs wait; 10 are deeper than --max-depth, and left for a run without it." in told
+    assert crawl.stats()["urls_queued"] == 10
+    crawl.configure({"limits": {"max_pages_per_host": 2}})
+    told = crawl.run("crawl").stdout
+    assert re.search(
+        r"Finished for now: \d+ URLs wait; 1 host has given all pages that limits.max_pages_per_host", told
+    )
 
 
 def test_a_run_under_cron_has_dates(make_crawl: MakeCrawl, site: Site) -> None:
