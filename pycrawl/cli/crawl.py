@@ -5,14 +5,18 @@ from __future__ import annotations
 import json
 import logging
 import os
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from pycrawl.cli.common import crawl_directory, directory_option, judging_progress, open_for_reading, plural
-from pycrawl.errors import NothingFetched, StoppedByLimit, UsageError
+from pycrawl.cli.common import crawl_directory, directory_option, judging_progress, moment, open_for_reading, plural
+from pycrawl.errors import NothingFetched, PycrawlError, StoppedByLimit, UsageError
 
 if TYPE_CHECKING:
     from pycrawl.cli.display import Display
@@ -88,17 +92,36 @@ def command(
     """
     from pycrawl.crawl.progress import RunLimits
 
-    directory = crawl_directory(path)
-    config = directory.config()
-    count = fetchers or config.crawl.fetchers or min(os.cpu_count() or 1, _MOST_DEFAULT_FETCHERS)
     never = float("inf")
     limits = RunLimits(
         max_pages or never, max_time or never, max_bytes or never, never if max_depth is None else max_depth
     )
+    with _dated_errors():
+        _crawl(crawl_directory(path), limits, fetchers, report, recrawl)
+
+
+@contextmanager
+def _dated_errors() -> Iterator[None]:
+    """Says what went wrong with date and time, as all other lines in the log of a cron job have; not on a terminal."""
+    try:
+        yield
+    except PycrawlError as error:
+        if sys.stderr.isatty():
+            raise
+        for line in str(error).splitlines():
+            click.echo(f"{moment(time.time())} pycrawl: {line}", err=True)
+        raise SystemExit(error.exit_code) from None
+
+
+def _crawl(
+    directory: CrawlDirectory, limits: RunLimits, fetchers: int | None, report: Path | None, recrawl: bool
+) -> None:
+    config = directory.config()
+    count = fetchers or config.crawl.fetchers or min(os.cpu_count() or 1, _MOST_DEFAULT_FETCHERS)
     if report is not None:
         _must_be_writable(report)
     with directory.hold():
-        ended = _run(path, config, count, limits, recrawl)
+        ended = _run(directory, config, count, limits, recrawl)
     if report is not None:
         _write_report(report, ended)
     if ended.reason == "interrupted":
@@ -139,13 +162,12 @@ def _figures(ended: Ended) -> dict[str, Any]:
     return {**figures.pop("counts"), **figures}
 
 
-def _run(path: Path, config: Config, fetchers: int, limits: RunLimits, recrawl: bool) -> Ended:
+def _run(directory: CrawlDirectory, config: Config, fetchers: int, limits: RunLimits, recrawl: bool) -> Ended:
     from pycrawl.processes.pool import FetcherPool
     from pycrawl.processes.signals import Interrupts
     from pycrawl.state import meta
     from pycrawl.state.database import Database
 
-    directory = crawl_directory(path)
     _check_settings(config)
     directory.log.mkdir(exist_ok=True)
     logging.basicConfig(
@@ -218,8 +240,6 @@ def _say_what_was_recovered(session: Session, display: Display) -> None:
 
 
 def _requeue(session: Session, display: Display) -> None:
-    import time
-
     from pycrawl.model import REVISITED
 
     interval = session.config.recrawl.min_interval

@@ -19,6 +19,7 @@ from pycrawl.cli.run_summary import parts_of_pages, summary
 from pycrawl.crawl.progress import Ended, Progress
 
 _PLAIN_SECONDS = 10.0  # between two lines of the plain display
+_NOTICEABLE = 0.1  # seconds: a shorter wait is not worth a word
 _BUSY = 0.9  # share of its time; a coordinator that works more than this is what limits the speed
 
 
@@ -70,7 +71,8 @@ def _politeness(progress: Progress) -> str:
     shared = "" if progress.addresses == hosts else f" at {plural(progress.addresses, 'address', 'addresses')}"
     allow = "allows" if hosts == 1 else "allow"
     pages = f"{plural(hosts, 'host')}{shared}, {progress.typical_gap:.3g} s each, {allow} {bound:.3g} pages/s"
-    due = "" if progress.in_flight else f"; waiting, the next fetch is due in {duration(progress.next_ready_in)}"
+    waits = not progress.in_flight and progress.next_ready_in >= _NOTICEABLE
+    due = f"; waiting, the next fetch is due in {duration(progress.next_ready_in)}" if waits else ""
     return f"politeness: {pages}{due}"
 
 

@@ -172,7 +172,8 @@ def test_a_run_with_nothing_due_is_no_failure(make_crawl: MakeCrawl, site: Site)
 def test_a_report_that_cannot_be_written_is_named_before_the_crawl(make_crawl: MakeCrawl, site: Site) -> None:
     crawl = make_crawl([site.url + "/"])
     refused = crawl.run("crawl", "--report", "/no/such/x", exit_code=USAGE)
-    assert refused.stderr == "pycrawl: --report /no/such/x: cannot be written: No such file or directory\n"
+    words = "pycrawl: --report /no/such/x: cannot be written: No such file or directory"
+    assert re.fullmatch(rf"{MOMENT} {re.escape(words)}\n", refused.stderr)
     assert site.asked == []
 
 
