@@ -8,7 +8,7 @@ from typing import TextIO
 import click
 
 from pycrawl.cli.common import crawl_directory, directory_option, plural
-from pycrawl.cli.seeding import lines_of, report, seed
+from pycrawl.cli.seeding import lines_of, report, report_refused, seed
 from pycrawl.errors import DirectoryHeld, UsageError
 
 
@@ -17,7 +17,7 @@ from pycrawl.errors import DirectoryHeld, UsageError
 @click.argument("urls", metavar="[URL]...", nargs=-1)
 @click.option(
     "--file", "files", metavar="FILE", multiple=True, type=click.File(encoding="utf-8"),
-    help="A file with one URL on each line; - is standard input. Empty lines and lines that start with # are skipped.",
+    help="A file with one URL on each line; - is standard input. A # behind a space starts a comment.",
 )  # fmt: skip
 def command(path: Path, urls: tuple[str, ...], files: tuple[TextIO, ...]) -> None:
     """Add seeds to a crawl, also while it runs.
@@ -28,6 +28,7 @@ def command(path: Path, urls: tuple[str, ...], files: tuple[TextIO, ...]) -> Non
       pycrawl add https://example.com/ example.org
       pycrawl add --file urls.txt
     """
+    from pycrawl.crawl.seeding import Seeded, read_seeds
     from pycrawl.crawl.session import Session
 
     if not urls and not files:
@@ -38,7 +39,10 @@ def command(path: Path, urls: tuple[str, ...], files: tuple[TextIO, ...]) -> Non
         with directory.hold(), Session(directory, config) as session:
             report(seed(session, lines_of(urls, files)))
     except DirectoryHeld as held:
-        lines = [line.strip() for line in lines_of(urls, files)]
-        seeds = [line for line in lines if line and not line.startswith("#")]
+        refused = Seeded()
+        seeds = list(read_seeds(lines_of(urls, files), config, refused))
+        if not seeds:
+            report(refused)
+        report_refused(refused)
         directory.leave_in_inbox(seeds)
         click.echo(f"{held}; it will add {plural(len(seeds), 'URL')} within a few seconds.")

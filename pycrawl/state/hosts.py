@@ -127,6 +127,15 @@ def hosts_by_pages(database: Database, most: int) -> list[Host]:
     return [Host(*row) for row in rows]
 
 
+def count_hosts(database: Database) -> tuple[int, int]:
+    """Returns how many hosts belong to the crawl, as they have a seed or were asked for something, and how many others
+    were named by links."""
+    known, named = database.query(
+        "SELECT coalesce(sum(is_seed OR ready_at > 0), 0), coalesce(sum(NOT is_seed AND ready_at = 0), 0) FROM hosts"
+    ).fetchone()
+    return known, named
+
+
 def save_robots(database: Database, origin: str, file: RobotsFile) -> None:
     database.write(
         "INSERT OR REPLACE INTO robots VALUES (?, ?, ?, ?, ?)",

@@ -192,6 +192,13 @@ CREATE TABLE url_changes (
 CREATE TABLE unwanted (
     kind TEXT NOT NULL, value TEXT NOT NULL, at REAL NOT NULL, PRIMARY KEY (kind, value)
 ) WITHOUT ROWID;
+
+-- From now on each page fetched counts as stored, as a copy, as unchanged or as not kept. Earlier releases did not tell
+-- the last two apart.
+INSERT INTO counters SELECT 'not_kept:counted-by-an-older-release', rest FROM (
+    SELECT sum(CASE name WHEN 'pages_fetched' THEN value ELSE -value END) AS rest FROM counters
+    WHERE name IN ('pages_fetched', 'pages_stored', 'duplicates_exact')
+) WHERE rest > 0;
 """
 
 STEPS: tuple[str, ...] = (_FIRST_RELEASE, _PASSAGES, _KINDS_AND_SERIES, _LEDGER)
