@@ -89,6 +89,24 @@ def newest_document(database: Database, url_hash: int, at: float | None = None) 
     return Document(*row) if row else None
 
 
+def is_older_stored(database: Database, document_id: int, since: float) -> bool:
+    """True if another document of the same URL is from before that time."""
+    row = database.query(
+        "SELECT 1 FROM documents AS one JOIN documents AS older ON older.url_hash = one.url_hash"
+        " WHERE one.id = ? AND older.fetched_at < ? LIMIT 1",
+        (document_id, since),
+    ).fetchone()
+    return row is not None
+
+
+def versions(database: Database, url_hash: int) -> list[Document]:
+    """All documents of a URL, the oldest first."""
+    rows = database.query(
+        "SELECT * FROM documents WHERE url_hash = ? ORDER BY fetched_at, id", (signed(url_hash),)
+    ).fetchall()
+    return [Document(*row) for row in rows]
+
+
 def documents_in_order(database: Database) -> Iterator[Document]:
     """All documents that have a record of their own, as the records lie in the files."""
     rows = database.query("SELECT * FROM documents WHERE duplicate_of = 0 ORDER BY id")
