@@ -13,6 +13,7 @@ import click
 from pycrawl.cli.common import crawl_directory, directory_option, moment, open_for_reading
 from pycrawl.cli.hosts_named import host_ids
 from pycrawl.cli.time_option import read_time
+from pycrawl.cli.visible import visible
 from pycrawl.errors import UsageError
 
 if TYPE_CHECKING:
@@ -103,12 +104,7 @@ def _note(one: Standing, now: float) -> str:
         return f"not before {moment(one.host_ready_at)}" if one.host_ready_at > now else ""
     if one.outcome is None:
         return ""
-    return " ".join(part for part in (str(one.status or ""), _visible(one.detail or "")) if part)
-
-
-def _visible(text: str) -> str:
-    """Returns a text from the web on one line, with its control characters made visible."""
-    return "".join(sign if sign.isprintable() else f"\\x{ord(sign):02x}" for sign in text)
+    return " ".join(part for part in (str(one.status or ""), visible(one.detail or "")) if part)
 
 
 def _as_json(one: Standing, change: str) -> str:

@@ -110,6 +110,8 @@ class Standing(NamedTuple):
     @property
     def words(self) -> str:
         """Why it stands there, in one line for people."""
+        if self.state == State.GONE:
+            return "it was stored, and is not there any more"
         return words_of(self.reason)
 
 

@@ -47,7 +47,24 @@ def place_in_queue(database: Database, url_id: int) -> str | None:
     front = database.query(
         "SELECT priority FROM front WHERE priority IN (1, 2, 3, 4, 5, 6, 7, 8) AND url_id = ?", (url_id,)
     ).fetchone()
-    return f"front queue {front[0]}" if front else None
+    if front is not None:
+        return f"front queue {front[0]}"
+    held = database.query("SELECT 1 FROM held WHERE url_id = ?", (url_id,)).fetchone()
+    return "the queues of the next run" if held else None
+
+
+def text_of(database: Database, url_id: int) -> str:
+    return str(database.query("SELECT url FROM urls WHERE id = ?", (url_id,)).fetchone()[0])
+
+
+def redirects_to(database: Database, url: str, most: int) -> list[str]:
+    """The URLs whose last visit was a redirect to this one."""
+    rows = database.query(
+        "SELECT urls.url FROM visits JOIN urls ON urls.id = visits.url_id"
+        " WHERE visits.outcome = 'redirect' AND visits.detail = ? ORDER BY urls.id LIMIT ?",
+        (url, most),
+    )
+    return [text for (text,) in rows]
 
 
 def depths_of(database: Database, url_ids: Iterable[int]) -> dict[int, int]:
