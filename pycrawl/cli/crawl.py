@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import logging
 import os
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from pycrawl.cli.common import crawl_directory, directory_option, plural
+from pycrawl.cli.common import crawl_directory, directory_option, judging_progress, plural
 
 if TYPE_CHECKING:
     from pycrawl.config import Config
@@ -86,11 +86,11 @@ def command(
 
     directory = crawl_directory(path)
     config = directory.config()
-    if max_depth is not None:
-        config = replace(config, crawl=replace(config.crawl, max_depth=max_depth))
     count = fetchers or config.crawl.fetchers or min(os.cpu_count() or 1, _MOST_DEFAULT_FETCHERS)
     never = float("inf")
-    limits = RunLimits(max_pages or never, max_time or never, max_bytes or never)
+    limits = RunLimits(
+        max_pages or never, max_time or never, max_bytes or never, never if max_depth is None else max_depth
+    )
     with directory.hold():
         ended = _run(path, config, count, limits, recrawl)
     if report is not None:
@@ -128,7 +128,7 @@ def _run(path: Path, config: Config, fetchers: int, limits: RunLimits, recrawl: 
             from pycrawl.coordinator import Coordinator
             from pycrawl.crawl.session import Session
 
-            with Session(directory, config) as session:
+            with Session(directory, config, on_judging=judging_progress()) as session:
                 _say_what_was_recovered(session)
                 if recrawl:
                     _requeue(session)

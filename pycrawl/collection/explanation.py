@@ -1,4 +1,4 @@
-"""All that the ledger says of one URL: how it was found, where it stands and why, when it is next, what is stored of it.
+"""All that the ledger says of one URL: how it was found, where it stands and why, when it is next, what is stored.
 
 Everything is read, nothing is guessed: where the settings have changed since the URL was judged, `judged_anew` is True,
 and `scope` is what the next crawl will find.
