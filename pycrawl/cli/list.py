@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _STATES = ("queued", "done", "aside", "failed", "gone")
 _STATE_WIDTH = 6  # characters
-_REASON_WIDTH = 18  # characters; a longer one pushes its URL to the right
+_REASON_WIDTH = 19  # characters; a longer one pushes its URL to the right
 
 
 def check_reason(reason: str) -> None:
@@ -120,6 +120,7 @@ def _as_json(one: Standing, change: str) -> str:
         "outcome": one.outcome,
         "status": one.status,
         "visited_at": one.visited_at,
+        "since": one.since or None,
         "detail": one.detail,
         "stored": bool(one.document_id),
     }

@@ -138,7 +138,9 @@ def _visit_lines(facts: dict[str, Any]) -> list[str]:
     else:
         said = " ".join(filter(None, (visit["outcome"], str(visit["status"] or ""), visible(visit["detail"]))))
     tries = f" ({plural(visit['tries'], 'try', 'tries')})" if visit["tries"] > 1 else ""
-    return [f"  last visit {moment(visit['visited_at'])}: {said}{tries}"]
+    is_old = visit["since"] and visit["since"] < visit["visited_at"]
+    since = f", as since {moment(visit['since'])}" if is_old else ""
+    return [f"  last visit {moment(visit['visited_at'])}: {said}{tries}{since}"]
 
 
 def _version_lines(versions: list[dict[str, Any]], verbose: bool) -> list[str]:
@@ -186,6 +188,7 @@ def _verbose_lines(facts: dict[str, Any]) -> list[str]:
         f"  pages like {one['kind']}: {one['pages']:,}, yield {one['yield']:.2f},"
         f" {1 - one['open_share']:.0%} closed{': a trap' if one['stopped'] else ''}"
         for one in facts["kinds"]
+        if one["pages"]
     ]
     series = facts["series"]
     if series:

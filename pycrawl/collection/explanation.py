@@ -135,6 +135,7 @@ def _visit(one: Standing) -> dict[str, Any]:
         "outcome": one.outcome,
         "status": one.status,
         "visited_at": one.visited_at,
+        "since": one.since or None,
         "tries": one.tries,
         "detail": one.detail,
         "document": one.document_id or None,

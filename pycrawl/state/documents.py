@@ -64,7 +64,16 @@ def save_documents(database: Database, documents: Iterable[Document]) -> None:
 
 
 def save_visits(database: Database, visits: Iterable[Visit]) -> None:
-    database.write_many("INSERT OR REPLACE INTO visits VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)", visits)
+    """Each takes the place of the URL's last visit. `since` stays where both ended alike."""
+    database.write_many(
+        "INSERT INTO visits (url_id, outcome, status, visited_at, tries, detail, etag, last_modified, digest,"
+        " document_id, requeued, since) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 0, ?4)"
+        " ON CONFLICT (url_id) DO UPDATE SET outcome = excluded.outcome, status = excluded.status,"
+        " visited_at = excluded.visited_at, tries = excluded.tries, detail = excluded.detail, etag = excluded.etag,"
+        " last_modified = excluded.last_modified, digest = excluded.digest, document_id = excluded.document_id,"
+        " requeued = 0, since = iif(outcome = excluded.outcome AND status = excluded.status, since, excluded.since)",
+        visits,
+    )
 
 
 def visit_of(database: Database, url_id: int) -> Visit | None:

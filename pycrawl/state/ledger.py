@@ -72,7 +72,7 @@ _REASON = (
 _COLUMNS = (
     f"urls.id, urls.url, {_STATE} AS state, {_REASON} AS reason, urls.aside, hosts.id, hosts.key, urls.depth,"
     " urls.hops, urls.ask, urls.found_at, hosts.ready_at, visits.outcome, visits.status, visits.visited_at,"
-    " visits.tries, visits.detail, visits.document_id"
+    " visits.tries, visits.detail, visits.document_id, visits.since"
 )
 # A cross join is never turned round: rows come in the order of `urls`, and are not sorted first.
 _TABLES = "urls CROSS JOIN hosts ON hosts.id = urls.host_id LEFT JOIN visits ON visits.url_id = urls.id"
@@ -99,6 +99,7 @@ class Standing(NamedTuple):
     tries: int | None
     detail: str | None
     document_id: int | None  # the newest document; 0: nothing was ever stored
+    since: float | None  # when the first of its visits in a row was that ended like the last one; 0: not known
 
     @property
     def setting(self) -> str:
@@ -112,6 +113,8 @@ class Standing(NamedTuple):
         """Why it stands there, in one line for people."""
         if self.state == State.GONE:
             return "it was stored, and is not there any more"
+        if self.state == State.DONE and CONDUCT[Outcome(self.reason)].is_error:
+            return f"{words_of(self.reason)}; what is stored of it is older"
         return words_of(self.reason)
 
 
@@ -124,7 +127,7 @@ _IN_WORDS: dict[str, str] = {reason.value: reason.words for reason in Reason} | 
     NEW: "it was not asked for yet",
     AGAIN: "it was visited before, and is to be visited again",
     HELD: "an option of the last run (--max-depth) left it out; the next run takes it in",
-    Outcome.FETCHED.value: "it was fetched",
+    Outcome.FETCHED.value: "it was fetched and is stored",
     Outcome.NOT_MODIFIED.value: "it has not changed since it was stored",
     Outcome.REDIRECT.value: "it redirects to another URL",
     Outcome.NOINDEX.value: "the page or its server asks that it not be kept",
@@ -190,7 +193,7 @@ class Filter(NamedTuple):
         if self.changed_since is not None:
             parts.append(
                 "(EXISTS (SELECT 1 FROM documents WHERE documents.id = visits.document_id AND fetched_at >= ?)"
-                f" OR (state = '{State.GONE}' AND visits.visited_at >= ?))"
+                f" OR (state = '{State.GONE}' AND visits.since >= ?))"
             )
             values += [self.changed_since, self.changed_since]
         return " AND ".join(f"({part})" for part in parts) or "1", values

@@ -46,7 +46,11 @@ def place_in_queue(database: Database, url_id: int) -> str | None:
         (host_of(database, url_id), url_id),
     ).fetchone()
     if waiting is not None:
-        return f"its host's back queue, behind {waiting[0]:,} others"
+        return (
+            f"its host's back queue, behind {waiting[0]:,} others"
+            if waiting[0]
+            else "its host's back queue, as the first"
+        )
     front = database.query(
         f"SELECT priority FROM front WHERE priority IN ({_PRIORITIES}) AND url_id = ?", (url_id,)
     ).fetchone()

@@ -14,6 +14,7 @@ import pytest
 
 from pycrawl.state.database import Database
 from pycrawl.state.ledger import Filter, all_reasons, standings
+from tests.e2e.conftest import MakeCrawl
 from tests.e2e.crawling import PROGRAM, Crawl
 from tests.e2e.site import Reply, Site, page
 
@@ -115,13 +116,26 @@ def test_what_has_changed_since_a_time(site: Site, crawl: Crawl) -> None:
     assert listed(crawl, "--changed-since", str(time.time() + 60)) == []
 
 
+def test_a_page_is_gone_since_it_was_first_missed(make_crawl: MakeCrawl) -> None:
+    with Site({"/": page("/goes"), "/goes": page(text="goes")}) as site:
+        crawl = make_crawl([site.url + "/"], SETTINGS)
+        crawl.run("crawl")
+        del site.pages["/goes"]
+        crawl.run("crawl", "--recrawl")
+        missed = time.time()
+        crawl.run("crawl", "--recrawl")
+        assert paths(site, crawl, "--state", "gone") == ["/goes"]
+        assert listed(crawl, "--changed-since", str(missed)) == []
+        assert "http-4xx 404, as since 20" in crawl.run("why", site.url + "/goes").stdout
+
+
 def test_the_plain_lines(site: Site, crawl: Crawl) -> None:
     lines = crawl.run("list").stdout.splitlines()
     assert [line.split()[2] for line in lines] == [one["url"] for one in listed(crawl)]
     text = crawl.run("list", "--state", "failed").stdout
-    assert f"failed  http-4xx            {site.url}/missing  404\n" in text
+    assert f"failed  http-4xx             {site.url}/missing  404\n" in text
     moved = crawl.run("list", "--reason", "redirect").stdout
-    assert moved == f"done    redirect            {site.url}/moved  301 {site.url}/b\n"
+    assert moved == f"done    redirect             {site.url}/moved  301 {site.url}/b\n"
 
 
 def test_what_is_queued_and_due(tmp_path: Path) -> None:
@@ -156,7 +170,7 @@ def test_a_reader_that_has_seen_enough(tmp_path: Path) -> None:
     listing = subprocess.Popen([*PROGRAM, "list", "-C", crawl.path], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert listing.stdout
     assert listing.stderr
-    assert listing.stdout.readline() == b"queued  new                 http://h.example/1\n"
+    assert listing.stdout.readline() == b"queued  new                  http://h.example/1\n"
     listing.stdout.close()
     assert listing.stderr.read() == b""
     listing.wait()
