@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pycrawl.config import Config
     from pycrawl.crawl.progress import Ended, RunLimits
     from pycrawl.crawl.session import Session
+    from pycrawl.state.database import Database
 
 _MOST_DEFAULT_FETCHERS = 8  # processes, however many cores there are
 _INTERRUPTED = 130
@@ -119,6 +120,7 @@ def _run(path: Path, config: Config, fetchers: int, limits: RunLimits, recrawl: 
     database = Database.open(directory.state)
     with database.explained():
         seed = meta.hash_seed(database)
+        _say_which_reader(database)
     database.close()
     with Interrupts() as interrupts:
         # Started first, so that the fetchers load their libraries while this process loads its own and opens the state.
@@ -149,6 +151,21 @@ def _check_settings(config: Config) -> None:
     Scope(config)
     if config.crawl.transport not in BUILT_IN_TRANSPORTS:
         registry.find(registry.TRANSPORTS, config.crawl.transport, "crawl.transport")
+
+
+def _say_which_reader(database: Database) -> None:
+    """Says if the compiled reader is missing, and if another reader goes on than the one of the last run."""
+    from pycrawl.native import reader_in_use, why_not
+    from pycrawl.state import meta
+
+    reader, before = reader_in_use(), meta.last_reader(database)
+    if reader == "tree":
+        click.echo(f"The compiled reader is not used ({why_not}): pages are read by way of a tree, which is slower.")
+    if before and before != reader:
+        click.echo(f"Up to now the {before} reader read this crawl's pages; the {reader} reader goes on.")
+    if before != reader:
+        meta.remember_reader(database, reader)
+        database.commit()
 
 
 def _say_what_was_recovered(session: Session) -> None:

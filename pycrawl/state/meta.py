@@ -54,6 +54,16 @@ def clear_judging_to(database: Database) -> None:
     database.write("DELETE FROM meta WHERE key = 'judging_to'")
 
 
+def last_reader(database: Database) -> str:
+    """Returns the name of the reader that the last run read pages with; empty if that is not known."""
+    row = database.query("SELECT value FROM meta WHERE key = 'reader'").fetchone()
+    return row[0] if row else ""
+
+
+def remember_reader(database: Database, name: str) -> None:
+    database.write("INSERT OR REPLACE INTO meta VALUES ('reader', ?)", (name,))
+
+
 def _fact(database: Database, key: str) -> float:
     row = database.query("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
     if row is None:
