@@ -7,12 +7,12 @@ from datetime import datetime
 
 import click
 
-from pycrawl.config.keys import parse_duration
-
 
 def read_time(ctx: click.Context, parameter: click.Parameter, value: str | None) -> float | None:
     """Returns seconds since 1970 for ISO 8601 (without a zone: local time), for seconds since 1970, or for how long ago
     ("12h", "7d")."""
+    from pycrawl.config.keys import parse_duration
+
     if value is None:
         return None
     try:

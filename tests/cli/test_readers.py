@@ -184,7 +184,8 @@ def test_why_a_page_was_not_stored(crawl: Crawl, site: Site) -> None:
     denied = crawl.why(site.url + "/secret/x")
     assert denied["visit"]["outcome"] == "robots-denied"
     assert (denied["robots"]["allowed"], denied["robots"]["line"]) == (False, "Disallow: /secret/")
-    assert f"not allowed by line 2 of {site.url}/robots.txt: Disallow: /secret/" in crawl.run("why", site.url + "/secret/x").stdout
+    text = crawl.run("why", site.url + "/secret/x").stdout
+    assert f"not allowed by line 2 of {site.url}/robots.txt: Disallow: /secret/" in text
     assert crawl.why(site.url + "/missing")["visit"]["status"] == 404
     assert crawl.why(site.url + "/moved")["visit"]["outcome"] == "redirect"
     unknown = crawl.why("http://unknown.example/")
