@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import threading
+import time
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from pycrawl.crawl.retrying import RetryRequest
+from pycrawl.state.database import Database
 from tests.e2e.conftest import MakeCrawl
 from tests.e2e.crawling import RUN_SECONDS, Crawl
 from tests.e2e.site import Reply, Site, after, page
@@ -117,6 +119,26 @@ def test_a_parked_host_is_asked_again_by_the_run_that_parked_it(make_crawl: Make
             done.set()
             assert running.wait() == 0
         crawl.verify()
+
+
+@pytest.mark.parametrize(
+    ("trouble", "most_seconds"),
+    [("connect-failed", 7), ("too-busy", 90)],
+    ids=lambda value: str(value),
+)
+def test_a_host_gets_its_pause_and_one_that_is_too_busy_the_time_that_it_named(
+    tmp_path: Path, trouble: str, most_seconds: float
+) -> None:
+    crawl = Crawl.make(tmp_path / "crawl", ["http://example.com/"], {"politeness": {"delay": 7, "max_backoff": 90}})
+    database = Database.open(crawl.directory.state)
+    before = time.time()
+    database.write("UPDATE hosts SET failures = 6, trouble = ?, ready_at = ?", (trouble, before + 3600))
+    database.commit()
+    database.close()
+    crawl.run("retry")
+    ((failures, ready_at),) = crawl.query("SELECT failures, ready_at FROM hosts")
+    assert failures == 0
+    assert before + most_seconds <= ready_at <= time.time() + most_seconds
 
 
 def test_what_a_setting_keeps_out_is_not_tried(make_crawl: MakeCrawl) -> None:
