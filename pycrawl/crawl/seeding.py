@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from pycrawl.crawl.session import Session
 from pycrawl.urls.normal_form import UrlRules, from_user, normalise_behind
 from pycrawl.urls.parts import likely_origin, origin, url_hash
-from pycrawl.urls.scope import Reason, Scope
+from pycrawl.urls.reasons import Reason
+from pycrawl.urls.scope import Scope
 
 _MOST_EXAMPLES = 5
 _LONGEST_EXAMPLE = 100  # characters

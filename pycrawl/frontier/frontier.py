@@ -30,7 +30,7 @@ from pycrawl.state.hosts import Host, Hosts
 from pycrawl.state.url_seen import Looked, UrlSeen
 from pycrawl.state.urls_table import depths_of
 from pycrawl.urls.parts import address_literal, host_key
-from pycrawl.urls.scope import Reason
+from pycrawl.urls.reasons import Reason
 
 QUEUES_PER_SLOT = 3
 _MOST_QUEUES = 30_000

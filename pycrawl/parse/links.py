@@ -13,7 +13,8 @@ from pycrawl.parse.link_cache import FIRST_HASH, LinkCache, absolute, without_fr
 from pycrawl.parse.parsed import Parsed
 from pycrawl.urls.normal_form import MAX_LENGTH, UrlRules, normalise, normalise_behind
 from pycrawl.urls.parts import likely_origin, origin, url_hash
-from pycrawl.urls.scope import Reason, Scope
+from pycrawl.urls.reasons import Reason
+from pycrawl.urls.scope import Scope
 
 SENT_SLOTS = 1 << 20  # 8 bytes each
 CACHE_ENTRIES = 1 << 19  # 16 bytes each

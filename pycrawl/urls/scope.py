@@ -6,7 +6,6 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterable
-from enum import StrEnum
 from typing import Protocol
 
 from pycrawl.config import CONFIG_NAME, Config
@@ -14,34 +13,10 @@ from pycrawl.errors import ConfigError
 from pycrawl.plugins.guard import PluginFailed, guarded
 from pycrawl.urls.host_list import HostList, PrefixList
 from pycrawl.urls.parts import host_key
+from pycrawl.urls.reasons import Reason
 
 _LONGEST_WORD = 100  # characters that a plugin may say of a URL
 _MEDIA_TYPE = re.compile(r"[a-z0-9!#$&^_.+-]+/(?:\*|[a-z0-9!#$&^_.+-]+)|\*/\*")
-
-
-class Reason(StrEnum):
-    """Why a link is not followed. The value is the word that users see in `stats` and `why`."""
-
-    NOT_A_URL = "not-a-url"
-    NOT_HTTP = "not-http"  # javascript:, mailto:, data: …
-    SCHEME = "scheme"  # http or https, whichever scope.schemes leaves out
-    TOO_LONG = "too-long"
-    HOST_DENIED = "host-denied"
-    HOST_NOT_ALLOWED = "host-not-allowed"
-    PREFIX_DENIED = "prefix-denied"
-    PREFIX_NOT_ALLOWED = "prefix-not-allowed"
-    PATTERN_DENIED = "pattern-denied"
-    PATTERN_NOT_ALLOWED = "pattern-not-allowed"
-    TOO_DEEP = "too-deep"
-    EXTERNAL = "external"
-    TOO_MANY_LINKS = "too-many-links"
-    NOFOLLOW = "nofollow"
-    TOO_MANY_SEGMENTS = "too-many-segments"
-    REPEATED_SEGMENTS = "repeated-segments"
-    TOO_MANY_PARAMETERS = "too-many-parameters"
-    FILTERED = "filtered-by-plugin"  # by one that scope.filters names
-    PLUGIN_FAILED = "plugin-failed"  # one of them raised, took too long, or returned rubbish
-    TRAP = "trap"  # judged by what its kind of page brought (`traps.py`), when its turn had come
 
 
 class SprawlLimits:

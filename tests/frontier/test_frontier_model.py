@@ -30,7 +30,7 @@ from pycrawl.policy.priority import FRONT_QUEUES
 from pycrawl.state.documents import Visit
 from pycrawl.state.url_seen import find_url
 from pycrawl.urls.parts import host_key, url_hash
-from pycrawl.urls.scope import Reason
+from pycrawl.urls.reasons import Reason
 from tests.frontier.crawl_state import SEED, CrawlState, Sizes, pack
 from tests.frontier.simple_model import Model, Source, Url
 

@@ -5,7 +5,8 @@ import pytest
 from pycrawl.config import Config, CrawlSection, LimitsSection, ScopeSection
 from pycrawl.errors import ConfigError
 from pycrawl.urls.host_list import HostList
-from pycrawl.urls.scope import Reason, Scope
+from pycrawl.urls.reasons import Reason
+from pycrawl.urls.scope import Scope
 
 
 def scope_filter(**scope: tuple[str, ...]) -> Scope:
