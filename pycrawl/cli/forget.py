@@ -45,7 +45,7 @@ def command(
     dry_run: bool,
     is_sure: bool,
 ) -> None:
-    """Remove pages from the collection for good, and never ask for them again.
+    """Remove pages for good, and never ask for them again.
 
     All versions of the pages leave the compound files, the state and the logs; afterwards no byte of them is in the
     crawl's directory. What stays is a note that they are not wanted: no link and no seed brings them back, and `pycrawl
@@ -142,7 +142,7 @@ def _rules(
             raise UsageError(f"--host {text}: expected the name of a host, such as www.example.com")
         rules[Rule("host", host_key(url))] = host_key(url)
     for text in prefixes:
-        url = from_user(text, UrlRules())
+        url = from_user(text, UrlRules()) if text.startswith(("http://", "https://")) else None
         if url is None:
             raise UsageError(f"--prefix {text}: expected the start of a URL, such as https://example.com/private/")
         rules[Rule("prefix", url)] = url

@@ -13,12 +13,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from pycrawl.config import Config
 from pycrawl.crawl.directory import CrawlDirectory
+from pycrawl.policy.priority import priority
 from pycrawl.record import trec_web
 from pycrawl.state import documents, forgetting, hosts, meta
 from pycrawl.state.counters import count
@@ -30,6 +31,8 @@ from pycrawl.state.unwanted import Unwanted
 from pycrawl.store.compound import failure, fsync_directory
 from pycrawl.store.reader import RecordReader
 from pycrawl.store.rewrite import Moved, Rewriter, drop_new_name, old_name, remove_unfinished, take_old_name
+from pycrawl.urls.normal_form import UrlRules, from_user
+from pycrawl.urls.scope import Scope
 from pycrawl.urls.url_texts import urls_in
 
 _NEW_LINES = ".new"  # behind the name of a file of lines while it is written anew
@@ -52,6 +55,26 @@ def carry_on(
         on_step("state.db: done")
         forgetting.end(database)
         database.commit()
+
+
+def take_back(directory: CrawlDirectory, config: Config, lines: Iterable[str], now: float) -> int:
+    """The URLs on the lines are wanted again, those that were forgotten: how many. The caller holds the directory."""
+    database = Database.open(directory.state)
+    try:
+        carry_on(directory, database, config)
+        with database.explained():
+            seed = meta.hash_seed(database)
+            unwanted, scope, rules = Unwanted(database, seed), Scope(config), UrlRules.of(config)
+            urls = dict.fromkeys(from_user(line.strip(), rules) for line in lines if line.strip())
+            taken = [url for url in urls if url is not None and unwanted.is_unwanted(url)]
+            for url in taken:
+                unwanted.take_back(database, url, now)
+                reason = scope.verdict(url, 0)
+                forgetting.restore(database, url, seed, reason.code if reason else 0, priority(0, 0))
+            database.commit()
+    finally:
+        database.close()
+    return len(taken)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from pycrawl.crawl.session import Session
+from pycrawl.state.unwanted import Unwanted
 from pycrawl.urls.normal_form import UrlRules, from_user, normalise_behind
 from pycrawl.urls.parts import likely_origin, origin, url_hash
 from pycrawl.urls.reasons import Reason
@@ -41,6 +42,7 @@ def add_seeds(session: Session, lines: Iterable[str], now: float) -> Seeded:
     """Enter seeds as people write them; empty lines and those that start with "#" are passed over."""
     rules = UrlRules.of(session.config)
     scope = Scope(session.config)
+    unwanted = Unwanted(session.database, session.seed)
     seeded = Seeded()
     urls = []
     origins: set[str] = set()  # those seen to be normal: what stands behind them needs no parser
@@ -56,6 +58,8 @@ def add_seeds(session: Session, lines: Iterable[str], now: float) -> Seeded:
             if url is not None:
                 origins.add(origin(url))
         reason = Reason.NOT_A_URL if url is None else scope.verdict(url, 0)
+        if url is not None and unwanted.is_unwanted(url):
+            reason = Reason.FORGOTTEN
         if url is None or reason is not None:
             seeded.refuse(text, str(reason))
         else:

@@ -12,13 +12,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from pycrawl.model import Via
 from pycrawl.state import forget_prints, unwanted
 from pycrawl.state.counters import count
 from pycrawl.state.database import Database
 from pycrawl.state.unwanted import FORGOTTEN, Rule, Unwanted, forgotten_text, row_hash
 from pycrawl.state.url_seen import ids_of_hashes
 from pycrawl.traps.url_kinds import section, shape
-from pycrawl.urls.parts import host_key, origin, path_and_query
+from pycrawl.urls.parts import host_key, origin, path_and_query, url_hash
 from pycrawl.urls.reasons import Reason
 from pycrawl.urls.url_texts import urls_in
 
@@ -150,7 +151,7 @@ def _leave_queues(database: Database) -> None:
         count(database, f"front:{priority}", -amount)
     database.write(f"DELETE FROM front WHERE url_id IN {_CHOSEN}")
     count(database, "back", -database.write(f"DELETE FROM back WHERE url_id IN {_CHOSEN}").rowcount)
-    database.write(f"DELETE FROM held WHERE url_id IN {_CHOSEN}")
+    count(database, "held", -database.write(f"DELETE FROM held WHERE url_id IN {_CHOSEN}").rowcount)
 
 
 def _drop_kinds(database: Database, rules: Sequence[Rule]) -> None:
@@ -172,6 +173,10 @@ def _drop_kinds(database: Database, rules: Sequence[Rule]) -> None:
 def _replace_texts(database: Database, seed: int) -> None:
     rows = database.query(f"SELECT id, url FROM urls WHERE id IN {_CHOSEN}").fetchall()
     aside = Reason.FORGOTTEN.code
+    for before, amount in database.query(f"SELECT aside, count(*) FROM urls WHERE id IN {_CHOSEN} GROUP BY 1"):
+        if before:
+            count(database, f"aside:{Reason.from_code(before)}", -amount)
+    count(database, f"aside:{Reason.FORGOTTEN}", len(rows))
     database.write_many(
         "UPDATE urls SET url = ?, aside = ?, ask = 0 WHERE id = ?",
         ((forgotten_text(row_hash(url, seed)), aside, url_id) for url_id, url in rows),
@@ -213,6 +218,32 @@ def _drop_host(database: Database, key: str) -> None:
 
 
 _SCHEMES = ("http", "https")
+
+
+# Taking back
+
+
+def restore(database: Database, url: str, seed: int, aside: int, level: int) -> None:
+    """Give a forgotten URL its text back, as a seed that was never visited. The caller commits.
+
+    `aside`: the number of the reason for which it stands aside now; 0: it waits in the front queue `level`.
+    """
+    hash_of_url = url_hash(url, seed)
+    url_id = ids_of_hashes(database, np.array([hash_of_url], np.uint64), seed).get(hash_of_url)
+    if url_id is None:
+        return  # a prefix or a host covers it, but nobody has named it so far
+    (before, host_id) = database.query("SELECT aside, host_id FROM urls WHERE id = ?", (url_id,)).fetchone()
+    database.write(
+        "UPDATE urls SET url = ?, aside = ?, ask = 0, depth = 0, hops = 0, via = ?, parent_id = 0 WHERE id = ?",
+        (url, aside, Via.SEED, url_id),
+    )
+    database.write("INSERT INTO url_changes (url_id, depth, aside) VALUES (?, 0, ?)", (url_id, aside))
+    for code, change in ((before, -1), (aside, 1)):
+        if code:
+            count(database, f"aside:{Reason.from_code(code)}", change)
+    if not aside:
+        database.write("INSERT INTO front VALUES (?, ?, ?, 0)", (level, url_id, host_id))
+        count(database, f"front:{level}", 1)
 
 
 # Afterwards

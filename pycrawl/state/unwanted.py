@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from pycrawl.state.database import Database
-from pycrawl.urls.parts import host_key, url_hash
+from pycrawl.urls import parts
 
 FORGOTTEN = "forgotten:"
 _HASH_DIGITS = 16
@@ -39,7 +39,7 @@ def forgotten_text(hash_of_url: int) -> str:
 
 def row_hash(text: str, seed: int) -> int:
     """The hash of the URL that a row of `urls` stands for, whether its text is there or was forgotten."""
-    return int(text[len(FORGOTTEN) :], 16) if text.startswith(FORGOTTEN) else url_hash(text, seed)
+    return int(text[len(FORGOTTEN) :], 16) if text.startswith(FORGOTTEN) else parts.url_hash(text, seed)
 
 
 class Unwanted:
@@ -48,27 +48,37 @@ class Unwanted:
     def __init__(self, database: Database, seed: int) -> None:
         self._seed = seed
         rules = [Rule(*row) for row in database.query("SELECT kind, value FROM unwanted")]
-        self._hashes = frozenset(int(rule.value, 16) for rule in rules if rule.kind == "url")
-        self._again = frozenset(int(rule.value, 16) for rule in rules if rule.kind == "again")
+        self._hashes = {int(rule.value, 16) for rule in rules if rule.kind == "url"}
+        self._again = {int(rule.value, 16) for rule in rules if rule.kind == "again"}
         self._prefixes = tuple(rule.value for rule in rules if rule.kind == "prefix")
         self._hosts = frozenset(rule.value for rule in rules if rule.kind == "host")
 
     def __bool__(self) -> bool:
         return bool(self._hashes or self._prefixes or self._hosts)
 
-    def verdict(self, url: str, key: str) -> bool:
-        """True if the normalised URL, whose host's key is `key`, must not be asked for."""
-        if self._hashes and url_hash(url, self._seed) in self._hashes:
+    def verdict(self, url: str, host_key: str) -> bool:
+        """True if the normalised URL, whose host has this key, must not be asked for."""
+        if self._hashes and parts.url_hash(url, self._seed) in self._hashes:
             return True
-        return self.is_covered(url, key) and url_hash(url, self._seed) not in self._again
+        return self.is_covered(url, host_key) and parts.url_hash(url, self._seed) not in self._again
 
-    def is_covered(self, url: str, key: str) -> bool:
+    def is_covered(self, url: str, host_key: str) -> bool:
         """True if a prefix or a host is unwanted that the URL belongs to."""
-        return key in self._hosts or (bool(self._prefixes) and url.startswith(self._prefixes))
+        return host_key in self._hosts or (bool(self._prefixes) and url.startswith(self._prefixes))
 
     def is_unwanted(self, url: str) -> bool:
         """As `verdict`, of a normalised URL alone."""
-        return self.verdict(url, host_key(url))
+        return self.verdict(url, parts.host_key(url))
+
+    def take_back(self, database: Database, url: str, now: float) -> None:
+        """One URL is wanted again, whatever covers it. The caller commits."""
+        hash_of_url = parts.url_hash(url, self._seed)
+        value = hash_digits(hash_of_url)
+        database.write("DELETE FROM unwanted WHERE kind = 'url' AND value = ?", (value,))
+        self._hashes.discard(hash_of_url)
+        if self.is_covered(url, parts.host_key(url)):
+            database.write("INSERT OR REPLACE INTO unwanted VALUES ('again', ?, ?)", (value, now))
+            self._again.add(hash_of_url)
 
     @property
     def hosts(self) -> frozenset[str]:
@@ -81,10 +91,3 @@ def add_rules(database: Database, rules: Iterable[Rule], now: float) -> None:
         database.write("INSERT OR REPLACE INTO unwanted VALUES (?, ?, ?)", (*rule, now))
         if rule.kind == "url":
             database.write("DELETE FROM unwanted WHERE kind = 'again' AND value = ?", (rule.value,))
-
-
-def take_back(database: Database, hash_of_url: int, is_covered: bool, now: float) -> None:
-    """One URL is wanted again; `is_covered`: by a prefix or a host that stays unwanted."""
-    database.write("DELETE FROM unwanted WHERE kind = 'url' AND value = ?", (hash_digits(hash_of_url),))
-    if is_covered:
-        database.write("INSERT OR REPLACE INTO unwanted VALUES ('again', ?, ?)", (hash_digits(hash_of_url), now))
