@@ -19,6 +19,7 @@ from pathlib import Path
 
 from pycrawl.config import Config
 from pycrawl.crawl.directory import CrawlDirectory
+from pycrawl.frontier.judge import Judge
 from pycrawl.policy.priority import priority
 from pycrawl.record import trec_web
 from pycrawl.state import documents, forgetting, hosts, meta
@@ -32,7 +33,7 @@ from pycrawl.store.compound import failure, fsync_directory
 from pycrawl.store.reader import RecordReader
 from pycrawl.store.rewrite import Moved, Rewriter, drop_new_name, old_name, remove_unfinished, take_old_name
 from pycrawl.urls.normal_form import UrlRules, from_user
-from pycrawl.urls.scope import Scope
+from pycrawl.urls.parts import host_key
 from pycrawl.urls.url_texts import urls_in
 
 _NEW_LINES = ".new"  # behind the name of a file of lines while it is written anew
@@ -64,13 +65,14 @@ def take_back(directory: CrawlDirectory, config: Config, lines: Iterable[str], n
         carry_on(directory, database, config)
         with database.explained():
             seed = meta.hash_seed(database)
-            unwanted, scope, rules = Unwanted(database, seed), Scope(config), UrlRules.of(config)
+            unwanted, rules = Unwanted(database, seed), UrlRules.of(config)
+            judge = Judge(config, unwanted)
             urls = dict.fromkeys(from_user(line.strip(), rules) for line in lines if line.strip())
             taken = [url for url in urls if url is not None and unwanted.is_unwanted(url)]
             for url in taken:
                 unwanted.take_back(database, url, now)
-                reason = scope.verdict(url, 0)
-                forgetting.restore(database, url, seed, reason.code if reason else 0, priority(0, 0))
+                aside = judge.code_of(url, host_key(url), is_seed_host=True, depth=0, hops=0, ask=0)
+                forgetting.restore(database, url, seed, aside, priority(0, 0))
             database.commit()
     finally:
         database.close()

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from pycrawl.model import Via
-from pycrawl.state import forget_prints, unwanted
+from pycrawl.state import forget_prints, meta, unwanted
 from pycrawl.state.counters import count
 from pycrawl.state.database import Database
 from pycrawl.state.unwanted import FORGOTTEN, Rule, Unwanted, forgotten_text, row_hash
@@ -122,6 +122,7 @@ def _chosen_records(database: Database) -> set[int]:
 def begin(database: Database, rules: Sequence[Rule], seed: int, threshold: float, now: float) -> None:
     """Take the chosen URLs out of the state, and enter what must not be asked for again. The caller commits."""
     unwanted.add_rules(database, rules, now)
+    meta.clear_judging_to(database)  # a pass that was interrupted has counted URLs that stand elsewhere now
     leaving = _chosen_records(database) - _with_heirs(database)
     forget_prints.drop_digests(database, leaving)
     forget_prints.drop_near(database, leaving, threshold)
@@ -232,6 +233,7 @@ def restore(database: Database, url: str, seed: int, aside: int, level: int) -> 
     url_id = ids_of_hashes(database, np.array([hash_of_url], np.uint64), seed).get(hash_of_url)
     if url_id is None:
         return  # a prefix or a host covers it, but nobody has named it so far
+    meta.clear_judging_to(database)  # as in `begin`
     (before, host_id) = database.query("SELECT aside, host_id FROM urls WHERE id = ?", (url_id,)).fetchone()
     database.write(
         "UPDATE urls SET url = ?, aside = ?, ask = 0, depth = 0, hops = 0, via = ?, parent_id = 0 WHERE id = ?",

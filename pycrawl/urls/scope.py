@@ -63,7 +63,6 @@ class Scope:
     def __init__(self, config: Config) -> None:
         scope = config.scope
         self._max_length = config.limits.max_url_length
-        self._max_depth = config.crawl.max_depth
         self._sprawl = SprawlLimits(config)
         self._only_start = "" if len(set(scope.schemes)) == 2 else f"{scope.schemes[0]}://"
         self._allow_hosts = HostList("scope.allow_hosts", scope.allow_hosts)
@@ -82,15 +81,22 @@ class Scope:
         self._filters = [_filter(name, config) for name in scope.filters]
         self._types = _media_types(scope.content_types)
 
-    def verdict(self, url: str, depth: int) -> Reason | None:
-        """None if the URL is wanted at this many links from a seed, else why not."""
-        return self.scope_verdict(url) or (Reason.TOO_DEEP if self.is_too_deep(depth) else None)
+    def is_too_long(self, url: str) -> bool:
+        return len(url) > self._max_length
 
-    def is_too_deep(self, depth: int) -> bool:
-        return 0 <= self._max_depth < depth
+    def code_of(self, url: str) -> int:
+        """The number of the reason for which the URL is turned away, at any depth; 0: it is wanted."""
+        reason = self.verdict(url)
+        return 0 if reason is None else reason.code
 
-    def scope_verdict(self, url: str) -> Reason | None:
-        """As `verdict`, at any depth."""
+    def host_verdict(self, key: str) -> Reason | None:
+        """Why nothing may be asked of the host with this `host_key`, whatever the URL; None: the host is wanted."""
+        if key in self._deny_hosts:
+            return Reason.HOST_DENIED
+        return Reason.HOST_NOT_ALLOWED if self._allow_hosts and key not in self._allow_hosts else None
+
+    def verdict(self, url: str) -> Reason | None:
+        """None if the normalised URL is wanted, at any depth; else why not."""
         if len(url) > self._max_length:
             return Reason.TOO_LONG
         if url.count("/") > self._sprawl.few_slashes or url.count("&") > self._sprawl.few_ampersands:
@@ -102,11 +108,9 @@ class Scope:
     def _listed(self, url: str) -> Reason | None:
         if not url.startswith(self._only_start):
             return Reason.SCHEME
-        key = host_key(url)
-        if key in self._deny_hosts:
-            return Reason.HOST_DENIED
-        if self._allow_hosts and key not in self._allow_hosts:
-            return Reason.HOST_NOT_ALLOWED
+        reason = self.host_verdict(host_key(url))
+        if reason is not None:
+            return reason
         if url in self._deny_prefixes:
             return Reason.PREFIX_DENIED
         if self._allow_prefixes and url not in self._allow_prefixes:
@@ -131,7 +135,7 @@ class Scope:
         return None, ""
 
     def wants_type(self, content_type: str) -> bool:
-        """Is a body with this Content-Type header wanted? One that names no type is, as nothing speaks against it."""
+        """True if a body with this Content-Type header is wanted. A header that names no type is accepted."""
         media_type = content_type.partition(";")[0].partition(",")[0].strip().lower()
         major, slash, _ = media_type.partition("/")
         return not slash or not self._types.isdisjoint((media_type, f"{major}/*", "*/*"))
