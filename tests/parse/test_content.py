@@ -166,9 +166,9 @@ def test_hostile_pages_take_bounded_time(markup: str, method: str) -> None:
 
 
 def test_the_walk_ends_at_its_bound() -> None:
-    page = outline(parse("<div>" + "<p>x</p>" * 100), most_steps=20)
+    page = outline(HTMLTree.parse("<div>" + "<p>x</p>" * 100), most_steps=20)
     assert 10 < len(page.blocks) < 20
-    assert outline(parse("<div>" * 100 + FIRST), most_steps=20).text() == ""
+    assert outline(HTMLTree.parse("<div>" * 100 + FIRST), most_steps=20).text() == ""
 
 
 def test_names_are_kept_no_longer_than_they_are_read() -> None:

@@ -215,16 +215,12 @@ def test_a_long_row_of_pages_is_no_maze_for_long(state: Database, way: str, leas
     assert least <= number <= most, site.kinds.trap(site.host, site.url(way.format(number)))
 
 
-def test_kinds_of_an_older_state_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    steps = schema.STEPS[:2]
-    with monkeypatch.context() as old:
-        old.setattr(schema, "STEPS", steps)
-        old.setattr(schema, "VERSION", len(steps))
-        database = Database.create(tmp_path / "old.db")
-        database.write("INSERT INTO hosts (id, key) VALUES (1, 'example.com')")
-        database.write("INSERT INTO patterns VALUES (1, '/a/…', 9, 2, 0.3, 0.7, 1, 5, 0.5, 40, 100, 3, 1, 50, 1)")
-        database.commit()
-        database.close()
+def test_kinds_of_an_older_state_are_kept(tmp_path: Path) -> None:
+    database = Database.create(tmp_path / "old.db", schema.STEPS[:2])
+    database.write("INSERT INTO hosts (id, key) VALUES (1, 'example.com')")
+    database.write("INSERT INTO patterns VALUES (1, '/a/…', 9, 2, 0.3, 0.7, 1, 5, 0.5, 40, 100, 3, 1, 50, 1)")
+    database.commit()
+    database.close()
     database = Database.open(tmp_path / "old.db")
     known = kinds_of(database, 1, "http://example.com/a/b")["/a/…"]
     assert known == KindRecord(9, 2, 0.3, 0.7, 1, 5, 0.5, 40, 100, 3, 1, 0, 50, True)
