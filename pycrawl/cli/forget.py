@@ -102,7 +102,7 @@ def _begin(
     seed = meta.hash_seed(database)
     named = _rules(config, seed, *asked)
     in_vain = forgetting.choose(database, list(named), seed)
-    _check_known(database, {rule: named[rule] for rule in in_vain})
+    _check_known(database, {rule: named[rule] for rule in in_vain}, seed)
     rules = [rule for rule in named if rule not in in_vain]
     if not rules:
         database.rollback()
@@ -117,8 +117,10 @@ def _begin(
     if not is_sure and sys.stdin.isatty():
         click.confirm("This cannot be undone. Forget it?", abort=True)
     recover(directory.docs, [CompoundFile(*row) for row in files(database)])  # what a killed run left may name it too
-    forgetting.begin(database, rules, seed, config.content.near_duplicate_threshold, time.time())
-    database.commit()
+    with _progress() as on_step:
+        on_step("state.db: what is known of it goes")
+        forgetting.begin(database, rules, seed, config.content.near_duplicate_threshold, time.time())
+        database.commit()
     return True
 
 
@@ -149,11 +151,11 @@ def _rules(
     return rules
 
 
-def _check_known(database: Database, in_vain: dict[Rule, str]) -> None:
+def _check_known(database: Database, in_vain: dict[Rule, str], seed: int) -> None:
     """Says what was forgotten before; raises PycrawlError for what is not known at all."""
     from pycrawl.state.forgetting import is_forgotten
 
-    unknown = [name for rule, name in in_vain.items() if not is_forgotten(database, rule)]
+    unknown = [name for rule, name in in_vain.items() if not is_forgotten(database, rule, name, seed)]
     if unknown:
         database.rollback()
         others = f" (and {plural(len(unknown) - 1, 'other')})" if len(unknown) > 1 else ""

@@ -27,7 +27,7 @@ from pycrawl.state.counters import count
 from pycrawl.state.database import Database
 from pycrawl.state.documents import Document
 from pycrawl.state.forget_prints import copies_by_original
-from pycrawl.state.forgetting import FilePart
+from pycrawl.state.forgetting import Doomed
 from pycrawl.state.unwanted import Unwanted
 from pycrawl.store.compound import failure, fsync_directory
 from pycrawl.store.reader import RecordReader
@@ -103,30 +103,30 @@ class _Collection:
         for file_id, name in files.items():
             if old_name(name) is not None:
                 self._rename(file_id, name)
-        parts = forgetting.doomed(self._database)
-        if not parts:
+        doomed = forgetting.doomed(self._database)
+        if not doomed:
             return
         copies = copies_by_original(self._database)
         ranges = forgetting.ranges(self._database)
-        for done, (file_id, part) in enumerate(parts.items()):
-            self._on_step(f"docs: file {done + 1:,} of {len(parts):,}")
-            self._drop_from_file(file_id, part, copies, ranges)
+        for done, (file_id, in_file) in enumerate(doomed.items()):
+            self._on_step(f"docs: file {done + 1:,} of {len(doomed):,}")
+            self._drop_from_file(file_id, in_file, copies, ranges)
 
     def _drop_from_file(
-        self, file_id: int, part: FilePart, copies: dict[int, list[int]], ranges: dict[int, tuple[int, int]]
+        self, file_id: int, doomed: Doomed, copies: dict[int, list[int]], ranges: dict[int, tuple[int, int]]
     ) -> None:
         name = documents.file_name(self._database, file_id)
-        if all(part.documents.values()):  # copies alone: no record goes
-            self._commit(part, _Changes({}, {}), copies)
+        if all(doomed.values()):  # copies alone: no record goes
+            self._commit(doomed, _Changes({}, {}), copies)
             return
         with Rewriter(self._root, name) as new, RecordReader(self._root) as reader:
             moved: dict[int, Moved] = {}
             heirs: dict[int, int] = {}
             for document in self._records(file_id, ranges[file_id]):
-                if document.id not in part.documents:
+                if document.id not in doomed:
                     moved[document.id] = new.keep(document.offset, document.length)
                     continue
-                heir = next((one for one in copies.get(document.id, ()) if one not in part.documents), 0)
+                heir = next((one for one in copies.get(document.id, ()) if one not in doomed), 0)
                 if heir:
                     record = reader.read(name, document.offset, document.length)
                     moved[document.id] = new.put(*self._under_heir(record, document, heir))
@@ -137,7 +137,7 @@ class _Collection:
             "UPDATE files SET name = ?, length = ?, records = ?, closed = 1 WHERE id = ?",
             (new.name, new.length, new.records, file_id),
         )
-        self._commit(part, _Changes(moved, heirs), copies)
+        self._commit(doomed, _Changes(moved, heirs), copies)
         self._rename(file_id, new.name)
 
     def _records(self, file_id: int, ids: tuple[int, int]) -> list[Document]:
@@ -160,7 +160,7 @@ class _Collection:
         )
         return old.docno, made
 
-    def _commit(self, part: FilePart, changes: _Changes, copies: dict[int, list[int]]) -> None:
+    def _commit(self, doomed: Doomed, changes: _Changes, copies: dict[int, list[int]]) -> None:
         database = self._database
         places = [
             (*place, one) for original, place in changes.moved.items() for one in (original, *copies.get(original, ()))
@@ -168,11 +168,11 @@ class _Collection:
         database.write_many("UPDATE documents SET offset = ?, length = ? WHERE id = ?", places)
         for document_id, heir_id in changes.heirs.items():
             _hand_over(database, document_id, heir_id)
-        forgetting.drop_documents(database, [one for one in part.documents if one not in changes.heirs])
-        own = sum(1 for original in part.documents.values() if not original)
+        forgetting.drop_documents(database, [one for one in doomed if one not in changes.heirs])
+        own = sum(1 for original in doomed.values() if not original)
         count(database, "pages_stored", len(changes.heirs) - own)
-        count(database, "duplicates_exact", own - len(part.documents) - len(changes.heirs))
-        count(database, "not_kept:forgotten", len(part.documents))
+        count(database, "duplicates_exact", own - len(doomed) - len(changes.heirs))
+        count(database, "not_kept:forgotten", len(doomed))
         database.write(
             "UPDATE counters SET value = (SELECT coalesce(sum(length), 0) FROM files) WHERE name = 'bytes_stored'"
         )

@@ -8,7 +8,7 @@ left to do in the compound files, file by file, until `end`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,12 +16,14 @@ from pycrawl.model import Via
 from pycrawl.state import forget_prints, meta, unwanted
 from pycrawl.state.counters import count
 from pycrawl.state.database import Database
-from pycrawl.state.unwanted import FORGOTTEN, Rule, Unwanted, forgotten_text, row_hash
+from pycrawl.state.unwanted import FORGOTTEN, Rule, Unwanted, forgotten_text, hash_digits, row_hash
 from pycrawl.state.url_seen import ids_of_hashes
 from pycrawl.traps.url_kinds import section, shape
 from pycrawl.urls.parts import host_key, origin, path_and_query, url_hash
 from pycrawl.urls.reasons import Reason
 from pycrawl.urls.url_texts import urls_in
+
+Doomed = dict[int, int]  # documents of one compound file → whose record they have; 0: their own
 
 _PENDING = "forgetting"  # the fact in `meta`: not all that was begun is done
 _CHOSEN = "(SELECT url_id FROM forgetting)"
@@ -39,19 +41,13 @@ class Selection:
     near: tuple[str, ...] = ()  # other URLs with nearly the same text, which stay
 
 
-@dataclass(slots=True)
-class FilePart:
-    """What is to be done in one compound file."""
-
-    documents: dict[int, int] = field(default_factory=dict)  # that go: id → whose record it has; 0: its own
-
-
 # Choosing
 
 
-def is_forgotten(database: Database, rule: Rule) -> bool:
-    """True if `forget` has said this before."""
-    return database.query("SELECT 1 FROM unwanted WHERE kind = ? AND value = ?", rule).fetchone() is not None
+def is_forgotten(database: Database, rule: Rule, name: str, seed: int) -> bool:
+    """True if `forget` has said this before. `name` is the URL, the prefix or the host in normal form."""
+    not_wanted = Unwanted(database, seed)
+    return name in not_wanted.hosts if rule.kind == "host" else not_wanted.is_unwanted(name)
 
 
 def choose(database: Database, rules: Sequence[Rule], seed: int) -> set[Rule]:
@@ -106,8 +102,8 @@ def selection(database: Database) -> Selection:
         f" WHERE url_id NOT IN {_CHOSEN} AND documents.id IN ({{}})",
         sorted(near),
     )
-    others = dict.fromkeys(url for (url,) in rows if url not in copies)
-    return Selection(urls, documents, hosts, copies, tuple(others))
+    others = dict.fromkeys(url for (url,) in rows)
+    return Selection(urls, documents, hosts, copies, tuple(url for url in others if url not in set(copies)))
 
 
 def _chosen_records(database: Database) -> set[int]:
@@ -178,9 +174,13 @@ def _replace_texts(database: Database, seed: int) -> None:
         if before:
             count(database, f"aside:{Reason.from_code(before)}", -amount)
     count(database, f"aside:{Reason.FORGOTTEN}", len(rows))
+    hashes = [row_hash(url, seed) for _, url in rows]
     database.write_many(
         "UPDATE urls SET url = ?, aside = ?, ask = 0 WHERE id = ?",
-        ((forgotten_text(row_hash(url, seed)), aside, url_id) for url_id, url in rows),
+        ((forgotten_text(one), aside, url_id) for one, (url_id, _) in zip(hashes, rows, strict=True)),
+    )
+    database.write_many(
+        "DELETE FROM unwanted WHERE kind = 'again' AND value = ?", ((hash_digits(one),) for one in hashes)
     )
     database.write(
         f"INSERT INTO url_changes (url_id, depth, aside) SELECT id, depth, ? FROM urls WHERE id IN {_CHOSEN}", (aside,)
@@ -256,15 +256,15 @@ def is_pending(database: Database) -> bool:
     return database.query("SELECT 1 FROM meta WHERE key = ?", (_PENDING,)).fetchone() is not None
 
 
-def doomed(database: Database) -> dict[int, FilePart]:
+def doomed(database: Database) -> dict[int, Doomed]:
     """By compound file, in their order: the documents that are to go."""
-    parts: dict[int, FilePart] = {}
+    files: dict[int, Doomed] = {}
     rows = database.query(
         f"SELECT id, file_id, duplicate_of FROM documents WHERE url_id IN {_CHOSEN} ORDER BY file_id, id"
     )
     for document_id, file_id, duplicate_of in rows:
-        parts.setdefault(file_id, FilePart()).documents[document_id] = duplicate_of
-    return parts
+        files.setdefault(file_id, {})[document_id] = duplicate_of
+    return files
 
 
 def ranges(database: Database) -> dict[int, tuple[int, int]]:

@@ -208,6 +208,21 @@ def hash_of(crawl: Crawl, url: str) -> str:
         database.close()
 
 
+def test_lines_of_logs_and_of_the_inbox_go(web: Web, crawl: Crawl) -> None:
+    """The failure is in the log of the crawl; a killed crawl leaves seeds in its inbox."""
+    broken, kept = web.site.url + "/broken/page.html", web.site.url + "/kept"
+    assert any("crawl.log" in trace for trace in traces(crawl, "/broken/page.html"))
+    crawl.directory.leave_in_inbox([broken, kept])
+    fetches = len((crawl.directory.log / "fetches-000001.tsv").read_text().splitlines())
+    asked = web.site.asked.count("/broken/page.html")
+    assert asked
+    crawl.run("forget", broken)
+    assert traces(crawl, "/broken/page.html", docs=False) == []
+    assert crawl.directory.inbox_files()[0].read_text() == kept
+    left = (crawl.directory.log / "fetches-000001.tsv").read_text().splitlines()
+    assert fetches - asked <= len(left) < fetches
+
+
 def test_what_waits_leaves_the_queues(web: Web, tmp_path: Path) -> None:
     crawl = Crawl.make(tmp_path / "crawl", [web.site.url + "/"], SETTINGS)
     crawl.run("crawl", "--max-pages", "1")
@@ -375,7 +390,10 @@ def test_one_url_of_a_forgotten_prefix_is_taken_back(web: Web, crawl: Crawl) -> 
     crawl.run("crawl")
     crawl.verify()
     assert set(crawl.bodies([url, *others])) == {url}
-    crawl.run("forget", url)
+    assert "forgotten before" in crawl.run("forget", others[0]).stdout
+    crawl.run("forget", "--prefix", f"{web.site.url}/private/")
+    crawl.verify()
+    assert not crawl.bodies([url])
     crawl.run("add", url, exit_code=2)
 
 
