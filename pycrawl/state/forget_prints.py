@@ -56,13 +56,10 @@ def drop_passages(database: Database, removed: set[int]) -> None:
 
 
 def _drop_empty_runs(database: Database) -> None:
-    """A run that others are being merged into stays until they have gone."""
-    empty = (
-        "DELETE FROM passage_runs WHERE NOT EXISTS (SELECT 1 FROM passage_blocks WHERE run_id = passage_runs.id)"
-        " AND id NOT IN (SELECT goes_into FROM passage_runs)"
-    )
-    while database.write(empty).rowcount:
-        pass
+    """Where nothing is left of a run that others were being merged into, they wait to be merged into another."""
+    empty = "(SELECT id FROM passage_runs AS run WHERE NOT EXISTS (SELECT 1 FROM passage_blocks WHERE run_id = run.id))"
+    database.write(f"UPDATE passage_runs SET goes_into = 0 WHERE goes_into IN {empty}")
+    database.write(f"DELETE FROM passage_runs WHERE id IN {empty}")
 
 
 def near_documents(database: Database, removed: set[int]) -> set[int]:
