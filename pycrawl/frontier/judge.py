@@ -3,6 +3,7 @@ all known URLs when the settings have changed."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 from pycrawl.config import Config
@@ -23,6 +24,12 @@ class Unwanted(Protocol):
 
     def verdict(self, url: str, host_key: str) -> bool:
         """True if the URL must never be asked for."""
+
+
+# A URL as the ledger has it: id, url, host id, depth, hops, ask, aside.
+LedgerRow = tuple[int, str, int, int, int, int, int]
+# What is known of a host: its key, whether it has a seed, why nothing is asked of it (0: it is wanted).
+HostFacts = tuple[str, bool, int]
 
 
 class Judge:
@@ -68,3 +75,36 @@ class Judge:
             reason = asks.reason_of(ask, self._obeyed)
             return reason.code if reason is not None else 0
         return _TOO_MANY_REDIRECTS if hops > self._max_redirects else 0
+
+    def host_facts(self, key: str, is_seed: bool) -> HostFacts:
+        """What `codes_of` needs to know of a host."""
+        reason = self.scope.host_verdict(key)
+        return key, is_seed, 0 if reason is None else reason.code
+
+    def codes_of(self, rows: list[LedgerRow], facts_of: Callable[[int], HostFacts]) -> list[int]:
+        """As `code_of`, for many: what the scope says of their hosts is asked once a host."""
+        path_verdict = self.scope.path_verdict
+        unwanted = self._unwanted if self._unwanted else None
+        max_depth, max_redirects = self._max_depth, self._max_redirects
+        follow_external, obeyed = self._follow_external, self._obeyed
+        codes = []
+        for _, url, host_id, depth, hops, ask, before in rows:
+            key, is_seed, host_code = facts_of(host_id)
+            if before == _FORGOTTEN or (unwanted is not None and unwanted.verdict(url, key)):
+                codes.append(_FORGOTTEN)
+                continue
+            if host_code:
+                codes.append(host_code)
+                continue
+            reason = path_verdict(url)
+            if reason is not None:
+                codes.append(reason.code)
+            elif depth > max_depth:
+                codes.append(_TOO_DEEP)
+            elif not follow_external and not is_seed:
+                codes.append(_EXTERNAL)
+            elif ask & obeyed or hops > max_redirects:
+                codes.append(self.code_of(url, key, is_seed, depth, hops, ask, 0))
+            else:
+                codes.append(0)
+        return codes
