@@ -133,6 +133,14 @@ def find_host(database: Database, key: str) -> Host | None:
     return Host(*row) if row else None
 
 
+def address_of(database: Database, url_id: int) -> str:
+    """The address that was dialled last for the host of a URL; empty if none is known."""
+    row = database.query(
+        "SELECT address FROM hosts WHERE id = (SELECT host_id FROM urls WHERE id = ?)", (url_id,)
+    ).fetchone()
+    return str(row[0]) if row else ""
+
+
 def hosts_by_pages(database: Database, most: int) -> list[Host]:
     rows = database.query(f"SELECT {_COLUMNS} FROM hosts ORDER BY pages DESC, id LIMIT ?", (most,))
     return [Host(*row) for row in rows]
