@@ -111,42 +111,36 @@ def wants_type(page: Page, rules: Rules) -> bool:
 class Walk:
     """What is known when everything that may be fetched was fetched."""
 
-    depth: Mapping[str, int]  # of URLs that a seed, a redirect or a plain link names: the shortest way
-    withheld: Mapping[str, int]  # of URLs that only links which ask not to be followed name
+    depth: Mapping[str, int]  # of every URL that is named: the shortest way
+    plain: frozenset[str]  # those that a seed, a redirect or a link names that does not ask not to be followed
     stored: frozenset[str]  # pages that belong to the collection
-
-    def named(self) -> set[str]:
-        return {*self.depth, *self.withheld}
 
 
 def walk(web: LedgerWeb, rules: Rules, wishes: Wishes, read: Iterable[str] = ()) -> Walk:
     """The walk of a fresh crawl; `read` are pages and redirects that are known from before, whatever the rules are."""
     read_before = set(read)
     depth = dict.fromkeys(wishes.seeds, 0)
+    plain = set(wishes.seeds)
     is_settled = False
     while not is_settled:
         is_settled = True
         for url, steps in list(depth.items()):
-            if url in read_before or _is_read(web, url, steps, rules, wishes):
-                for target, more in _leads_to(web, url, rules):
-                    if steps + more < depth.get(target, inf):
-                        depth[target] = steps + more
-                        is_settled = False
-    withheld: dict[str, int] = {}
-    for url, steps in depth.items():
-        if url in read_before or _is_read(web, url, steps, rules, wishes):
-            for target in withheld_links(web, url, rules):
-                if target not in depth:
-                    withheld[target] = min(steps + 1, withheld.get(target, steps + 1))
+            if url not in read_before and not (url in plain and _is_read(web, url, steps, rules, wishes)):
+                continue
+            for target, more, is_plain in _leads_to(web, url, rules):
+                if steps + more < depth.get(target, inf) or (is_plain and target not in plain):
+                    depth[target] = min(steps + more, depth.get(target, steps + more))
+                    plain |= {target} if is_plain else set()
+                    is_settled = False
     stored = frozenset(
-        url for url, steps in depth.items() if _may_be_asked(url, steps, rules, wishes) and _is_stored(web, url, rules)
+        url for url in plain if _may_be_asked(url, depth[url], rules, wishes) and _is_stored(web, url, rules)
     )
-    return Walk(depth, withheld, stored)
+    return Walk(depth, frozenset(plain), stored)
 
 
 def may_be_asked(walked: Walk, url: str, rules: Rules, wishes: Wishes) -> bool:
     """May the crawl ask for this URL, which is a page's and neither that of a robots.txt nor of a probe?"""
-    return url in walked.depth and _may_be_asked(url, walked.depth[url], rules, wishes)
+    return url in walked.plain and _may_be_asked(url, walked.depth[url], rules, wishes)
 
 
 def _may_be_asked(url: str, depth: int, rules: Rules, wishes: Wishes) -> bool:
@@ -164,23 +158,21 @@ def _is_stored(web: LedgerWeb, url: str, rules: Rules) -> bool:
     return url in web.pages and not web.pages[url].redirect and wants_type(web.pages[url], rules)
 
 
-def _leads_to(web: LedgerWeb, url: str, rules: Rules) -> list[tuple[str, int]]:
-    """URLs, and how many links further away they are."""
+def _leads_to(web: LedgerWeb, url: str, rules: Rules) -> list[tuple[str, int, bool]]:
+    """URLs, how many links further away they are, and whether they may be followed."""
     page = web.pages.get(url, Page())
     if page.redirect:
-        return [(target, 0) for target in web.targets(url, (page.redirect,))]
-    return [(target, 1) for target in plain_links(web, url, rules)]
-
-
-def plain_links(web: LedgerWeb, url: str, rules: Rules) -> list[str]:
-    page = web.pages.get(url, Page())
+        return [(target, 0, True) for target in web.targets(url, (page.redirect,))]
+    plain, withheld = page.links, page.nofollow
+    if not rules.rel_nofollow:
+        plain, withheld = plain + withheld, ()
     if page.says_nofollow:
-        return []
-    return web.targets(url, page.links if rules.rel_nofollow else page.links + page.nofollow)
+        plain, withheld = (), plain + withheld
+    followed = [(target, 1, True) for target in web.targets(url, plain)]
+    return followed + [(target, 1, False) for target in web.targets(url, withheld)]
 
 
-def withheld_links(web: LedgerWeb, url: str, rules: Rules) -> list[str]:
+def named_by(web: LedgerWeb, url: str) -> list[str]:
+    """All that the page links or redirects to."""
     page = web.pages.get(url, Page())
-    if page.says_nofollow:
-        return web.targets(url, page.links + page.nofollow)
-    return web.targets(url, page.nofollow) if rules.rel_nofollow else []
+    return web.targets(url, (*page.links, *page.nofollow, *([page.redirect] if page.redirect else [])))

@@ -24,15 +24,14 @@ from tests.e2e.ledger_model import (
     host,
     is_too_deep,
     may_be_asked,
+    named_by,
     path,
-    plain_links,
     reasons,
     robots_deny,
     walk,
     wants_type,
-    withheld_links,
 )
-from tests.e2e.ledger_web import REFUSED, Fault, LedgerWeb, Request
+from tests.e2e.ledger_web import Fault, LedgerWeb, Request
 
 # Probes are wanted, as they are requests too; the trap judge is not, as the model knows nothing of it.
 SETTINGS: dict[str, dict[str, object]] = {
@@ -61,7 +60,9 @@ class Life:
         self.web = web
         self.rules = Rules()
         self.wishes = Wishes((web.url("a", "/"),))
-        self.refused_hosts: set[str] = set()
+        self.read: set[str] = (
+            set()
+        )  # pages and redirects whose links are known, also of those that were forgotten since
         self.missing_starts: set[str] = set()  # starts of URLs that answered 404 for a while
         self.crawl = Crawl.make(folder / "crawl", self.wishes.seeds)
         self.steps: list[Step] = []
@@ -71,7 +72,7 @@ class Life:
         self.web.epoch += 1
         self.crawl.configure(merged_settings(self.rules))
         step.take(self)
-        self.web.wait_until_quiet()
+        self.read |= set(self.crawl.documents_by_url()) | self._redirects()
 
     def command(self, name: str, *arguments: str, codes: tuple[int, ...] = (0,)) -> str:
         ended = pycrawl(name, "-C", self.crawl.path, *arguments)
@@ -98,7 +99,7 @@ class Life:
         if path(request.url) == "/robots.txt" or request.status == 0:
             own = [url for url in walked.depth if host(url) == host(request.url)]
             return any(may_be_asked(walked, url, rules, self.wishes) or self._may_be_denied(url, rules) for url in own)
-        if request.url in walked.named():
+        if request.url in walked.depth:
             return may_be_asked(walked, request.url, rules, self.wishes)
         is_probe = request.url not in self.web.pages
         return is_probe and not reasons(request.url, rules, self.wishes)
@@ -114,20 +115,14 @@ class Life:
         missing = fresh.stored - stored
         assert not missing, self.told(f"{self.rules} would fetch, and were not: {sorted(missing)}")
         self.crawl.run("verify")
-        read = stored | self._redirects()
-        known = walk(self.web, self.rules, self.wishes, read)
-        for url in sorted(self._named_by(read)):
+        known = walk(self.web, self.rules, self.wishes, self.read)
+        named = {target for page in stored | self._redirects() for target in named_by(self.web, page)}
+        for url in sorted(named):
             self._check_answer(url, known, fresh, url in stored)
 
     def _redirects(self) -> set[str]:
         rows = self.crawl.query("SELECT url FROM urls JOIN visits ON visits.url_id = urls.id WHERE status = 301")
         return {url for (url,) in rows}
-
-    def _named_by(self, read: set[str]) -> set[str]:
-        named: set[str] = set()
-        for url in read & self.web.pages.keys():
-            named.update(plain_links(self.web, url, self.rules), withheld_links(self.web, url, self.rules))
-        return named
 
     def _check_answer(self, url: str, known: Walk, fresh: Walk, is_stored: bool) -> None:
         told = self.why(url)
@@ -142,9 +137,9 @@ class Life:
         A page that is out of scope now may have named the URL on a shorter way than a fresh crawl finds.
         """
         against = reasons(url, self.rules, self.wishes)
-        if is_too_deep(known.depth.get(url, known.withheld.get(url, 0)), self.rules):
+        if is_too_deep(known.depth[url], self.rules):
             against.add("too-deep")
-        if url not in known.depth:
+        if url not in known.plain:
             against.add("nofollow")
         if against:
             return {("aside", reason) for reason in against}
@@ -175,8 +170,6 @@ class Life:
         """Faults end, what failed is tried again, and the crawl goes on until nothing is left."""
         self.web.end_faults()
         self.take(Retry())
-        for name in sorted(self.refused_hosts):
-            self.command("retry", "--host", self.web.host(name))
         if self.missing_starts:
             self.command("retry", "--reason", "http-4xx")
         self.take(CrawlSome())
@@ -280,7 +273,7 @@ class Forget:
 
     def take(self, life: Life) -> None:
         url = life.web.url(self.name, self.path)
-        life.command("forget", *(["--prefix", url] if self.below else [url]), codes=(0,))
+        life.command("forget", "--yes", *(["--prefix", url] if self.below else [url]))
         life.wishes = replace(life.wishes, forgotten=(*life.wishes.forgotten, url if self.below else f"{url}$"))
         life.crawl.verify()
 
@@ -293,8 +286,6 @@ class FaultBegins:
 
     def take(self, life: Life) -> None:
         life.web.set_fault(Fault(self.name, self.prefix, self.status))
-        if self.status == REFUSED:
-            life.refused_hosts.add(self.name)
         if self.status == NOT_FOUND:
             life.missing_starts.add(life.web.url(self.name, self.prefix))
 
