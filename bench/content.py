@@ -80,8 +80,8 @@ def methods() -> dict[str, Callable[[Page], str]]:
     found: dict[str, Callable[[Page], str]] = {
         "all text": lambda page: outline(page.tree).text(),
         "slope curve": slope_without_windows,
-        "slope curve, low windows": lambda page: main_content(page.tree, "slope"),
-        "dom": lambda page: main_content(page.tree, "dom"),
+        "slope curve, low windows": lambda page: main_content(outline(page.tree), "slope"),
+        "dom": lambda page: main_content(outline(page.tree), "dom"),
         "auto": lambda page: parse_html(page.markup.encode(), "text/html; charset=utf-8", main_content="auto").content,
         "resiliparse": of_resiliparse,
     }

@@ -19,11 +19,11 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
-from pycrawl.fetch.base import ResolvingTransport
 from pycrawl.fetch.curl import CurlTransport
 from pycrawl.fetch.loop import Loop
-from pycrawl.fetch.threads import ThreadTransport
+from pycrawl.fetch.routes import ResolvingTransport
 from pycrawl.fetch.transport import Request, Response, TransportSettings
+from pycrawl.fetch.urllib3_transport import ThreadTransport
 
 PAGES = 50
 PAGE_BYTES = 27_000

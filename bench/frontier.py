@@ -20,11 +20,14 @@ import psutil
 from pycrawl.config import Config, PolitenessSection
 from pycrawl.frontier.discovered import Discovered
 from pycrawl.frontier.frontier import Frontier
+from pycrawl.frontier.judge import Judge
 from pycrawl.model import PackedLinks
 from pycrawl.processes.allocation import give_freed_memory_back
 from pycrawl.state.counters import Counters
 from pycrawl.state.database import Database
 from pycrawl.state.hosts import Hosts
+from pycrawl.state.standings import Standings
+from pycrawl.state.unwanted import Unwanted
 from pycrawl.state.url_seen import UrlSeen
 from pycrawl.urls.parts import url_hash
 
@@ -47,7 +50,11 @@ class State:
         self.counters = Counters(database)
         self.hosts = Hosts(database)
         self.seen = UrlSeen(database, SEED)
-        self.frontier = Frontier(database, self.hosts, self.counters, self.seen, CONFIG, random.Random(1))
+        self.standings = Standings(database)
+        judge = Judge(CONFIG, Unwanted(database, SEED))
+        self.frontier = Frontier(
+            database, self.hosts, self.counters, self.seen, self.standings, judge, CONFIG, random.Random(1)
+        )
         database.empty_cache()  # as `Session` does
         give_freed_memory_back()
 

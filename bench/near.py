@@ -78,7 +78,7 @@ def fill(directory: Path, count: int) -> None:
             ids = [row[0] for row in rows]
             database.write_many("INSERT INTO page_prints VALUES (?, ?)", rows)
             database.write_many(
-                "INSERT INTO urls VALUES (?, ?, 1, 0, 0, 1, 0, 0)", ((one, f"http://h/{one}") for one in ids)
+                "INSERT INTO urls VALUES (?, ?, 1, 0, 0, 1, 0, 0, 0, 0)", ((one, f"http://h/{one}") for one in ids)
             )
             save_documents(
                 database, (Document(one, one, one, 0.0, 1, 0, 0, one, 0, b"", "", "", "", b"", 0, 0) for one in ids)

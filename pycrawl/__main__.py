@@ -1,6 +1,6 @@
 """`python -m pycrawl` is `pycrawl`."""
 
-from pycrawl.cli import main
+if __name__ == "__main__":  # a spawned fetcher imports this module under another name, and needs no command line
+    from pycrawl.cli import main
 
-if __name__ == "__main__":
     main()

@@ -188,12 +188,14 @@ class FetchJob(NamedTuple):
 class PackedLinks(NamedTuple):
     """The distinct links of a page: hashes as little-endian uint64, and the text of the first `texts_count` of them.
 
-    A URL that this fetcher sent before travels as its hash alone.
+    A URL's text is sent once by a fetcher, and its hash from then on: **the coordinator keeps every text that reaches
+    it**, whatever becomes of the page that brought it. Every link with a normal form is here, wanted or not.
     """
 
     hashes: bytes = b""
     texts: bytes = b""  # UTF-8, joined by "\n"
     texts_count: int = 0
+    verdicts: bytes = b""  # one byte for each text: 0, or the number of the reason for which the scope turns it away
 
 
 NO_LINKS = PackedLinks()
@@ -252,9 +254,13 @@ class FetchResult(NamedTuple):
     cookies: str = ""  # to ask again with
     location: str = ""  # normalised target of a redirect
     location_hash: int = 0
+    location_verdict: int = 0  # as in `PackedLinks.verdicts`
     body: StoredBody | None = None
     links: PackedLinks = NO_LINKS
-    filtered: Mapping[str, int] = _NOTHING_COUNTED  # reason → links of this page turned away
+    withheld: tuple[
+        tuple[int, PackedLinks], ...
+    ] = ()  # links that ask not to be followed, by what asks (`urls/asks.py`)
+    filtered: Mapping[str, int] = _NOTHING_COUNTED  # reason → links of this page without a usable form
     robots: RobotsFile | None = None
     close_look: CloseLook | None = None  # of pages for which it was wanted, and of answers to probes with text
 

@@ -56,6 +56,7 @@ def of(modules: set[str], packages: str) -> set[str]:
         ("import pycrawl.cli", COMMAND_LINE_NEVER),
         ("import pycrawl.config, pycrawl.model, pycrawl.errors", THIRD_PARTY),
         ("import pycrawl.processes.spawn", THIRD_PARTY),
+        ("import pycrawl.__main__", THIRD_PARTY),
         ("import pycrawl.simweb.server", THIRD_PARTY),
     ],
 )

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _SIZE_UNITS = ("B", "KB", "MB", "GB", "TB")
 _SIZE_STEP = 1000.0  # each unit is so many of the one before
+_PATIENCE_SECONDS = 1.0  # without a word of what is going on
 
 
 directory_type = click.Path(file_okay=False, path_type=Path)
@@ -100,3 +101,19 @@ def moment(at: float | None) -> str:
 def plural(count: int, one: str, many: str = "") -> str:
     """Writes a count with its noun: "1 page", "2,000 pages"; `many` is the plural where an "s" does not make it."""
     return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def judging_progress() -> Callable[[int, int], None]:
+    """Says on stderr how far the judging of all known URLs is, where that takes longer than a second."""
+    begun = time.monotonic()
+    shown = [0.0]
+
+    def show(done: int, total: int) -> None:
+        now = time.monotonic()
+        if done >= total and shown[0]:
+            click.echo(f"The settings have changed: {total:,} known URLs were judged anew.", err=True)
+        elif now - begun > _PATIENCE_SECONDS and now - shown[0] > _PATIENCE_SECONDS:
+            shown[0] = now
+            click.echo(f"The settings have changed: judging {done:,} of {total:,} known URLs anew …", err=True)
+
+    return show

@@ -5,18 +5,19 @@ from __future__ import annotations
 import json
 import logging
 import os
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from pycrawl.cli.common import crawl_directory, directory_option, plural
+from pycrawl.cli.common import crawl_directory, directory_option, judging_progress, plural
 
 if TYPE_CHECKING:
     from pycrawl.config import Config
     from pycrawl.crawl.progress import Ended, RunLimits
     from pycrawl.crawl.session import Session
+    from pycrawl.state.database import Database
 
 _MOST_DEFAULT_FETCHERS = 8  # processes, however many cores there are
 _INTERRUPTED = 130
@@ -86,11 +87,11 @@ def command(
 
     directory = crawl_directory(path)
     config = directory.config()
-    if max_depth is not None:
-        config = replace(config, crawl=replace(config.crawl, max_depth=max_depth))
     count = fetchers or config.crawl.fetchers or min(os.cpu_count() or 1, _MOST_DEFAULT_FETCHERS)
     never = float("inf")
-    limits = RunLimits(max_pages or never, max_time or never, max_bytes or never)
+    limits = RunLimits(
+        max_pages or never, max_time or never, max_bytes or never, never if max_depth is None else max_depth
+    )
     with directory.hold():
         ended = _run(path, config, count, limits, recrawl)
     if report is not None:
@@ -119,6 +120,7 @@ def _run(path: Path, config: Config, fetchers: int, limits: RunLimits, recrawl: 
     database = Database.open(directory.state)
     with database.explained():
         seed = meta.hash_seed(database)
+        _say_which_reader(database)
     database.close()
     with Interrupts() as interrupts:
         # Started first, so that the fetchers load their libraries while this process loads its own and opens the state.
@@ -128,7 +130,7 @@ def _run(path: Path, config: Config, fetchers: int, limits: RunLimits, recrawl: 
             from pycrawl.coordinator import Coordinator
             from pycrawl.crawl.session import Session
 
-            with Session(directory, config) as session:
+            with Session(directory, config, on_judging=judging_progress()) as session:
                 _say_what_was_recovered(session)
                 if recrawl:
                     _requeue(session)
@@ -149,6 +151,21 @@ def _check_settings(config: Config) -> None:
     Scope(config)
     if config.crawl.transport not in BUILT_IN_TRANSPORTS:
         registry.find(registry.TRANSPORTS, config.crawl.transport, "crawl.transport")
+
+
+def _say_which_reader(database: Database) -> None:
+    """Says if the compiled reader is missing, and if another reader goes on than the one of the last run."""
+    from pycrawl.native import reader_in_use, why_not
+    from pycrawl.state import meta
+
+    reader, before = reader_in_use(), meta.last_reader(database)
+    if reader == "tree":
+        click.echo(f"The compiled reader is not used ({why_not}): pages are read by way of a tree, which is slower.")
+    if before and before != reader:
+        click.echo(f"Up to now the {before} reader read this crawl's pages; the {reader} reader goes on.")
+    if before != reader:
+        meta.remember_reader(database, reader)
+        database.commit()
 
 
 def _say_what_was_recovered(session: Session) -> None:

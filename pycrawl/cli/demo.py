@@ -106,7 +106,7 @@ def _web(port: int) -> SimServer:
 
 
 def _say_what_to_try(directory: CrawlDirectory, seed: str) -> None:
-    name, path = _own_name(), directory.path
+    name, path = callable_as(Path(sys.argv[0])), directory.path
     denied = _a_denied_url(directory) or seed
     click.echo(
         "Try next:\n"
@@ -129,8 +129,9 @@ def _a_denied_url(directory: CrawlDirectory) -> str:
         database.close()
 
 
-def _own_name() -> str:
-    """Returns the words by which the user can call this program: its name if that is in the PATH, else its file."""
-    own = Path(sys.argv[0])
+def callable_as(own: Path) -> str:
+    """Returns the words that start this program again, of which `own` is the file that was started."""
+    if own.name == "__main__.py":
+        return f"{sys.executable} -m pycrawl"
     found = shutil.which("pycrawl")
     return "pycrawl" if found and Path(found).resolve() == own.resolve() else str(own)

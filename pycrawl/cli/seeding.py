@@ -54,7 +54,7 @@ def report(total: Seeded) -> None:
     """Prints what became of the seeds; raises UsageError if not one of them can be used."""
     for line, reason in total.examples:
         click.echo(f"pycrawl: not added: {line} ({in_words(reason)})", err=True)
-    hidden = total.refused.total() - len(total.examples)
+    hidden = total.refused.total() + total.aside.total() - len(total.examples)
     if hidden > 0:
         click.echo(f"pycrawl: … and {plural(hidden, 'more line')}", err=True)
     known = f", {total.known:,} known already" if total.known else ""

@@ -63,7 +63,7 @@ def collect(database: Database, config: Config, url: str) -> dict[str, Any]:
     return {
         "url": url,
         "known": bool(url_id),
-        "scope": Scope(config).verdict(url, chain[0].depth if chain else 0) or "wanted",
+        "scope": Scope(config).verdict(url) or "wanted",
         "robots": _robots(database, config, url),
         "kinds": _kinds(database, host.id, url) if host else [],
         "series": _series(database, host.id, url) if host else None,

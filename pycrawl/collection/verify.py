@@ -18,9 +18,11 @@ from pycrawl.record import trec_web
 from pycrawl.state import documents, meta, passages
 from pycrawl.state.counters import totals
 from pycrawl.state.database import Database
+from pycrawl.state.standings import DEEPEST, Standings
 from pycrawl.state.url_seen import CHUNK
 from pycrawl.store.reader import RecordReader
 from pycrawl.urls.parts import url_hash
+from pycrawl.urls.reasons import Reason
 
 _MOST_FAULTS = 20  # of one check
 
@@ -47,6 +49,7 @@ def verify(directory: CrawlDirectory, on_record: OnProgress) -> Iterator[Check]:
         yield _passages_are_of_stored_pages(database)
         yield _urls_have_one_place(database)
         yield _hashes_match(database)
+        yield _standings_match(database)
         yield _counters_match(database)
     database.close()
 
@@ -143,20 +146,22 @@ def _passages_are_of_stored_pages(database: Database) -> Check:
     return Check("passages are those of stored pages", passages.count_entries(database), faults)
 
 
+_WAITING = "SELECT url_id FROM front UNION ALL SELECT url_id FROM back UNION ALL SELECT url_id FROM held"
 _PLACES = {
     "lost (neither visited nor waiting)": (
-        "SELECT url FROM urls WHERE NOT EXISTS (SELECT 1 FROM visits WHERE url_id = urls.id AND requeued = 0)"
-        " AND id NOT IN (SELECT url_id FROM front UNION ALL SELECT url_id FROM back) LIMIT ?"
+        "SELECT url FROM urls WHERE aside = 0"
+        " AND NOT EXISTS (SELECT 1 FROM visits WHERE url_id = urls.id AND requeued = 0)"
+        f" AND id NOT IN ({_WAITING}) LIMIT ?"
     ),
     "waiting twice": (
-        "SELECT url FROM urls WHERE id IN (SELECT url_id FROM"
-        " (SELECT url_id FROM front UNION ALL SELECT url_id FROM back)"
-        " GROUP BY url_id HAVING count(*) > 1) LIMIT ?"
+        "SELECT url FROM urls WHERE id IN"
+        f" (SELECT url_id FROM ({_WAITING}) GROUP BY url_id HAVING count(*) > 1) LIMIT ?"
     ),
     "waiting although visited": (
         "SELECT url FROM urls JOIN visits ON visits.url_id = urls.id WHERE requeued = 0"
-        " AND urls.id IN (SELECT url_id FROM front UNION ALL SELECT url_id FROM back) LIMIT ?"
+        f" AND urls.id IN ({_WAITING}) LIMIT ?"
     ),
+    "waiting although it stands aside": f"SELECT url FROM urls WHERE aside != 0 AND id IN ({_WAITING}) LIMIT ?",
     "waiting, but in no host's name": ("SELECT url_id FROM back WHERE host_id NOT IN (SELECT id FROM hosts) LIMIT ?"),
 }
 
@@ -166,7 +171,7 @@ def _urls_have_one_place(database: Database) -> Check:
     for fault, sql in _PLACES.items():
         faults += [f"{fault}: {url}" for (url,) in database.query(sql, (_MOST_FAULTS,))]
     (count,) = database.query("SELECT count(*) FROM urls").fetchone()
-    return Check("every URL is visited or waits, in one place", count, tuple(faults))
+    return Check("every URL is visited, waits in one place, or stands aside", count, tuple(faults))
 
 
 def _hashes_match(database: Database) -> Check:
@@ -183,9 +188,25 @@ def _hashes_match(database: Database) -> Check:
     return Check("the hashes of URL-seen are those of the URLs", hashes, tuple(faults))
 
 
+def _standings_match(database: Database) -> Check:
+    """What is read at the start of depths and reasons is what the URLs have."""
+    standings = Standings(database)
+    faults = []
+    rows = database.query("SELECT id, url, min(depth, ?), aside FROM urls ORDER BY id", (DEEPEST,))
+    count = 0
+    for url_id, url, depth, aside in rows:
+        count += 1
+        if standings.depth_of(url_id) != depth or standings.aside_of(url_id) != aside:
+            faults.append(f"depth or reason of {url} are not what is read at the start")
+    return Check("depths and reasons are those of the URLs", count, tuple(faults[:_MOST_FAULTS]))
+
+
 _COUNTED = {
     "urls": "SELECT count(*) FROM urls",
     "back": "SELECT count(*) FROM back",
+    "held": "SELECT count(*) FROM held",
+    "lost_hashes": "SELECT 0",
+    **{f"aside:{reason}": f"SELECT count(*) FROM urls WHERE aside = {reason.code}" for reason in Reason if reason.code},
     "pages_stored": "SELECT count(*) FROM documents WHERE duplicate_of = 0",
     "duplicates_exact": "SELECT count(*) FROM documents WHERE duplicate_of != 0",
     "duplicates_near": "SELECT count(*) FROM near",

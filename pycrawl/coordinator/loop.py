@@ -62,7 +62,9 @@ class Coordinator:
 
     def run(self) -> Ended:
         with self._session.database.explained(), closing(self._commits):
-            self._frontier.open_queues(len(self._pool), self._leases.all_slots, self._run.now())
+            self._frontier.open_queues(
+                len(self._pool), self._leases.all_slots, self._run.now(), self._run.limits.max_depth
+            )
             self._commits.start()
             while not self._is_over():
                 self._take_in_inbox()

@@ -12,6 +12,7 @@ class RunLimits:
     max_pages: float = float("inf")  # 2xx answers in this run
     max_seconds: float = float("inf")
     max_bytes: float = float("inf")  # received in this run
+    max_depth: float = float("inf")  # links away from a seed; deeper URLs stay queued for another run
 
 
 @dataclass(slots=True)
@@ -21,6 +22,7 @@ class RunCounts:
     pages: int = 0  # 2xx answers
     stored: int = 0
     not_modified: int = 0
+    unchanged: int = 0  # revisits that brought the bytes that are stored
     duplicates: int = 0
     bytes: int = 0
     errors: dict[str, int] = field(default_factory=dict)  # failed fetches by outcome

@@ -18,12 +18,15 @@ import numpy as np
 
 from pycrawl.config import Config
 from pycrawl.crawl.directory import CrawlDirectory
+from pycrawl.crawl.judging import OnProgress, judge_anew, let_held_in
 from pycrawl.frontier.back import BackQueue, Entry
 from pycrawl.frontier.discovered import Discovered
 from pycrawl.frontier.frontier import Frontier
+from pycrawl.frontier.judge import Judge
+from pycrawl.frontier.sieve import NOTHING_ADDED, Added
 from pycrawl.model import RobotsFile, StoredBody
 from pycrawl.processes.allocation import collect_rarely, give_freed_memory_back
-from pycrawl.state import documents, hosts, meta, urls_table
+from pycrawl.state import documents, hosts, meta
 from pycrawl.state.content_seen import ContentSeen
 from pycrawl.state.counters import Counters
 from pycrawl.state.database import Database
@@ -34,6 +37,8 @@ from pycrawl.state.mirrors import Mirrors
 from pycrawl.state.near_join import Join
 from pycrawl.state.near_seen import NearSeen
 from pycrawl.state.passages import Passages
+from pycrawl.state.standings import DEEPEST, Standings
+from pycrawl.state.unwanted import Unwanted
 from pycrawl.state.url_seen import UrlSeen
 from pycrawl.store.compound import CompoundFile, CompoundWriter, PendingSync
 from pycrawl.store.recovery import recover
@@ -62,14 +67,25 @@ class Group:
 class Session:
     """Open for writing: the caller holds the directory."""
 
-    def __init__(self, directory: CrawlDirectory, config: Config, chance: random.Random | None = None) -> None:
+    def __init__(
+        self,
+        directory: CrawlDirectory,
+        config: Config,
+        chance: random.Random | None = None,
+        on_judging: OnProgress = lambda done, total: None,
+    ) -> None:
+        """`on_judging` is told how far it is when all known URLs have to be judged anew."""
         collect_rarely()
         self.directory = directory
         self.config = config
         self.database = Database.open(directory.state)
         with self.database.explained():
             self.seed = meta.hash_seed(self.database)
+            self.judge = Judge(config, Unwanted(self.database, self.seed))
+            judge_anew(self.database, config, self.judge, on_judging)
+            let_held_in(self.database)
             self.counters = Counters(self.database)
+            self.standings = Standings(self.database)
             self.hosts = Hosts(self.database)
             self.seen = UrlSeen(self.database, self.seed)
             self.content_seen = ContentSeen(self.database)
@@ -78,8 +94,9 @@ class Session:
             self.mirrors = Mirrors(self.database)
             self.kinds = Kinds(self.database, config)
             self.frontier = Frontier(
-                self.database, self.hosts, self.counters, self.seen, config, chance or random.Random()
-            )
+                self.database, self.hosts, self.counters, self.seen, self.standings, self.judge, config,
+                chance or random.Random(),
+            )  # fmt: skip
             self.frontier.lower(self.mirrors.originals)
             files = [CompoundFile(*row) for row in documents.files(self.database)]
             self._next_document = documents.next_document_id(self.database)
@@ -95,6 +112,12 @@ class Session:
         give_freed_memory_back()  # half of what it took to read the known URLs
 
     # Documents
+
+    def stored_before(self, url_id: int, body: StoredBody) -> Document | None:
+        """The document of this very URL that holds these bytes, if it is the one that they were found under first."""
+        same = self.content_seen.find(body.digest)
+        document = self._document(same) if same else None
+        return document if document is not None and document.url_id == url_id else None
 
     def store(self, url_id: int, url: str, fetched_at: float, body: StoredBody) -> Document:
         """Append a page to the collection, or point to the record that holds the same bytes."""
@@ -143,9 +166,6 @@ class Session:
             duplicate_of=original.id,
         )
 
-    def host_of_original(self, copy: Document) -> int:
-        return urls_table.host_of(self.database, self._document(copy.duplicate_of).url_id)
-
     def _document(self, document_id: int) -> Document:
         for group in self._unwritten():
             if group.documents and group.documents[0].id <= document_id:
@@ -165,19 +185,24 @@ class Session:
 
     # URLs
 
+    def depth_of(self, entry: Entry) -> int:
+        """Links away from a seed, by the shortest way known by now."""
+        depth = self.standings.depth_of(entry.url_id)
+        return depth if depth < DEEPEST else entry.depth
+
     def is_known(self, hash_of_url: int) -> bool:
         """Was the URL met before? What was discovered since the last sieving does not count."""
         return bool(self.seen.look(np.array([hash_of_url], np.uint64)).ids[0])
 
-    def sieve(self, now: float) -> int:
-        """Send what was discovered to the frontier; the number of new URLs."""
+    def sieve(self, now: float) -> Added:
+        """Send what was discovered to the frontier: what became of it."""
         if not self.discovered.count:
-            return 0
+            return NOTHING_ADDED
         batch, self.discovered = self.discovered, Discovered()
         added = self.frontier.add(batch, now)
-        for reason, amount in added.filtered.items():
+        for reason, amount in added.asides.items():
             self.counters.add(f"filtered:{reason}", amount)
-        return added.new
+        return added
 
     # Commit
 
@@ -199,6 +224,7 @@ class Session:
         self._closed = (self.group, pending)
         self.group = Group()
         self.content_seen.close_group()
+        self.hosts.close_group()
         self.passages.close_group()
         return pending
 
@@ -247,6 +273,7 @@ class Session:
     def _copy_seen(self, least: int) -> None:
         """What URL-seen has in memory only, to disk: in-link counts, and the sorted arrays if it is worth it."""
         self.seen.flush_inlinks()
+        self.standings.save(least)
         self.seen.save_sorted(least)
         self.near_seen.save_sorted(least // _URLS_PER_DOCUMENT)
         self._copied_at = time.monotonic()

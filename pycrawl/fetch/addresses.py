@@ -1,7 +1,7 @@
 """Which addresses belong to the public Internet, so that no link can lead the crawl into the network it runs in.
 
-The tables follow IANA's special-purpose registries (RFC 6890). An IPv6 address made of an IPv4 one is judged
-by that.
+The tables follow IANA's special-purpose registries (RFC 6890). An IPv6 address that embeds an IPv4 address is judged by
+the IPv4 address.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _LOW_32_BITS_V4 = (
     IPv6Network("::/96"),  # IPv4-compatible; :: and ::1 fall into 0.0.0.0/8
     IPv6Network("64:ff9b::/96"),  # NAT64 (RFC 6052)
 )
-_JUDGED = 65_536  # addresses, and hosts' lists of them, whose verdict is remembered
+_JUDGED = 65_536  # verdicts remembered, on single addresses and on lists of addresses
 
 
 class Guard:
@@ -56,11 +56,11 @@ class Guard:
         self.permitted = lru_cache(_JUDGED)(self._permitted)
 
     def _permitted(self, addresses: tuple[str, ...]) -> tuple[str, ...]:
-        """Those of a host's addresses that may be dialled."""
+        """Returns those of a host's addresses that may be dialled."""
         return tuple(filter(self._permits, addresses))
 
     def _permits(self, address: str) -> bool:
-        """What is not an address at all is never permitted."""
+        """True if `address` may be dialled; False also for a text that is no address."""
         parsed = _parse(address)
         if parsed is None:
             return False
@@ -71,7 +71,7 @@ class Guard:
 
 
 def is_public(address: str) -> bool:
-    """Whether `address` (numeric, a zone is ignored) may be dialled by a crawl that keeps to the public Internet."""
+    """True if the numeric `address` belongs to the public Internet. An IPv6 zone ("%eth0") is ignored."""
     parsed = _parse(address)
     return parsed is not None and _is_public(parsed)
 
@@ -93,7 +93,7 @@ def _is_public(parsed: IPv4Address | IPv6Address) -> bool:
 
 
 def _embedded_v4(address: IPv6Address) -> IPv4Address | None:
-    """The IPv4 address that packets to `address` end up at, if it is made of one."""
+    """Returns the IPv4 address that packets to `address` are sent on to, or None if it embeds none."""
     if address.ipv4_mapped is not None:
         return address.ipv4_mapped
     if address.sixtofour is not None:

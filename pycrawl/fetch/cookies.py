@@ -1,7 +1,7 @@
-"""Cookies by RFC 6265, kept in memory for one run and given back to the very host that set them, and to no other.
+"""Cookies by RFC 6265, kept in memory for one run. A cookie is sent only to the very host that set it.
 
-So `Domain` can only make a cookie unacceptable, never widen it. `HttpOnly` and `SameSite` mean nothing without scripts
-and frames.
+So the attribute `Domain` never widens where a cookie goes; one that names another domain makes the cookie
+unacceptable. `HttpOnly` and `SameSite` are ignored, as there are no scripts and frames.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pycrawl.fetch.transport import Response
 MAX_COOKIE_BYTES = 4096  # name and value
 MAX_PER_HOST = 50
 MAX_HOSTS = 10_000
-MAX_JAR_BYTES = 32_000_000  # over all hosts: hosts that set all they may would come to 2 GB
+MAX_JAR_BYTES = 32_000_000  # of all hosts together; MAX_HOSTS full hosts would take 2 GB
 MAX_HEADER_BYTES = 8_000  # servers refuse longer header lines
 _FOREVER = float("inf")
 _MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
@@ -52,7 +52,7 @@ class Cookie:
 
 
 class CookieJar:
-    """Hosts are forgotten least recently used first; a host's cookies oldest first."""
+    """The cookies of all hosts. When full, it forgets the least recently used host, and the oldest cookie of a host."""
 
     def __init__(self, max_hosts: int = MAX_HOSTS, max_bytes: int = MAX_JAR_BYTES) -> None:
         self._max_hosts = max_hosts
@@ -61,12 +61,12 @@ class CookieJar:
         self._bytes = 0
 
     def take(self, response: Response) -> None:
-        """Keep what an answer sets."""
+        """Keep the cookies that a response sets."""
         if set_cookies := response.set_cookies:
             self.put(response.url, set_cookies, response.fetched_at)
 
     def put(self, url: str, set_cookies: Iterable[bytes], now: float) -> None:
-        """Keep the cookies of these Set-Cookie values, answered by `url`."""
+        """Keep the cookies of these Set-Cookie values, which came with the answer for `url`."""
         origin = origin_of(url)
         host = origin.host.lower()
         for value in set_cookies:
@@ -110,8 +110,8 @@ class CookieJar:
 def cookies_to_ask_again(response: Response) -> str:
     """The Cookie header to repeat a request with whose answer sets cookies and redirects to its own URL.
 
-    Empty if that would change nothing: what the answer sets was sent already, or must not be sent there. A server can
-    set something new each time, so the caller has to count.
+    Empty if repeating would change nothing: the cookies were sent already, or must not be sent to this URL. A server
+    can set a new cookie each time, so the caller must limit how often it repeats.
     """
     jar = CookieJar()
     jar.take(response)

@@ -1,9 +1,13 @@
 """The transport on libcurl's multi interface, driven by our epoll loop.
 
-The life of a request: `submit` resolves and guards (base.py); `_start` takes an idle slot, sets what differs from the
-last use and adds its handle; libcurl asks for a time-out of 0, so `_turn` lets it connect or reuse a connection; it
-tells through `_on_socket` what to wait for; each event goes to `socket_action`, which calls the slot back with header
-lines and body; when fewer handles run than were added, `_turn` builds the responses.
+The life of a request:
+
+1. `submit` finds the server's addresses and checks them (routes.py).
+2. `_start` takes an idle slot, sets the options that differ from the slot's last request, and adds its handle.
+3. libcurl asks for a time-out of 0; `_turn` then lets it connect, or reuse a connection.
+4. libcurl says through `_on_socket` which sockets to watch; each event goes to `socket_action`, which calls the slot
+   back with header lines and body.
+5. When libcurl reports fewer running handles than were added, `_turn` collects those that ended and builds responses.
 """
 
 from __future__ import annotations
@@ -16,11 +20,11 @@ from resource import RLIMIT_NOFILE, getrlimit
 
 import pycurl
 
-from pycrawl.fetch.base import OnDone, ResolvingTransport, Route
 from pycrawl.fetch.curl_slot import Room, Slot, Target, Way
 from pycrawl.fetch.dns import Resolver
 from pycrawl.fetch.loop import READ, WRITE, Loop, Timer
 from pycrawl.fetch.proxies import Proxy
+from pycrawl.fetch.routes import OnDone, ResolvingTransport, Route
 from pycrawl.fetch.transport import (
     ACCEPT,
     ENCODINGS,
@@ -33,7 +37,7 @@ from pycrawl.fetch.transport import (
 )
 from pycrawl.model import Outcome
 
-_IDLE_PER_SLOT = 8  # a polite crawl waits between two pages of a host: many hosts' connections idle for one in use
+_IDLE_PER_SLOT = 8  # idle connections kept for each slot: a polite crawl pauses between two pages of a host
 _LEAST_IDLE = 4096
 _RECEIVE_BYTES = 131_072
 _SUPPRESS_CONNECT_HEADERS = 265  # an option that has no name of its own in pycurl
@@ -41,7 +45,7 @@ _WATCHED = {pycurl.POLL_IN: READ, pycurl.POLL_OUT: WRITE, pycurl.POLL_INOUT: REA
 
 
 def _actions(events: int) -> int:
-    """epoll's words in libcurl's: an error or a hang-up (8, 16) is reported with what was waited for."""
+    """Translate epoll's events into libcurl's; an error or a hang-up (8, 16) becomes CSELECT_ERR."""
     action = pycurl.CSELECT_IN if events & READ else 0
     action |= pycurl.CSELECT_OUT if events & WRITE else 0
     return action | (pycurl.CSELECT_ERR if events & ~(READ | WRITE) else 0)
@@ -64,7 +68,7 @@ def _header_lines(request: Request) -> list[bytes]:
 
 
 def _idle_connections(slots: int) -> int:
-    """How many connections libcurl may keep: half of the descriptors belong to others."""
+    """How many connections libcurl may keep open; half of the process's file descriptors are left for other uses."""
     return min(max(_LEAST_IDLE, slots * _IDLE_PER_SLOT), max(slots, getrlimit(RLIMIT_NOFILE)[0] // 2))
 
 
@@ -90,7 +94,7 @@ class CurlTransport(ResolvingTransport):
         self._idle: defaultdict[Way, list[Slot]] = defaultdict(list)
         self._active: dict[pycurl.Curl, Slot] = {}
         self._targets_active: dict[Target, int] = {}  # how many of `_active` go there
-        self._fresh: list[Slot] = []  # added, but not yet on their way
+        self._fresh: list[Slot] = []  # added to libcurl, but not started yet
         # The encodings stand here and not in an option of libcurl, which would then decode without marking damage.
         self._headers = [f"Accept: {ACCEPT}".encode(), f"Accept-Encoding: {ENCODINGS}".encode()]
         self._ca_file = ca_file(settings)
@@ -144,7 +148,11 @@ class CurlTransport(ResolvingTransport):
             self._targets_active[slot.resolved] = self._targets_active.get(slot.resolved, 0) + 1
 
     def _set_addresses(self, slot: Slot, route: Route) -> None:
-        """Say what to dial: a pinned address is part of what connections are told apart by, a list is not."""
+        """Tell libcurl which addresses to dial.
+
+        libcurl never reuses a connection that was made for another pinned address (CONNECT_TO); it does not compare
+        lists of addresses (RESOLVE).
+        """
         if route.pinned:
             slot.curl.setopt(pycurl.CONNECT_TO, [f"::{_bracketed(route.pinned)}:"])
         if route.proxy is not None:
@@ -155,10 +163,11 @@ class CurlTransport(ResolvingTransport):
             self._resolve(slot, (route.origin.host, route.origin.port), route.addresses)
 
     def _resolve(self, slot: Slot, target: Target, addresses: tuple[str, ...]) -> None:
-        """Put the resolver's answer into libcurl's own cache, which we keep from ageing and from growing.
+        """Put the resolver's answer into libcurl's own DNS cache.
 
-        Entries stay until removed (a connection that breaks is dialled again from there); each slot removes the one
-        it made for another host before. Let to expire, libcurl would look at all of them after each transfer.
+        Entries never expire, as libcurl would otherwise look at all of them after each transfer. They stay while in
+        use, as libcurl dials again from there when a connection breaks. To keep the cache small, each slot removes the
+        entry it made for the host before, unless another transfer still goes there.
         """
         last = slot.resolved
         slot.resolved = target
@@ -168,7 +177,7 @@ class CurlTransport(ResolvingTransport):
         slot.curl.setopt(pycurl.RESOLVE, entries)
 
     def _set_timeouts(self, slot: Slot, spent: float) -> None:
-        """What the name look-up took is taken off."""
+        """Set the slot's time-outs: those of the settings, less the seconds `spent` on looking the name up."""
         slot.spent = spent
         settings = self._settings
         slot.curl.setopt(pycurl.CONNECTTIMEOUT_MS, max(1, int((settings.connect_timeout - spent) * 1000)))
@@ -218,7 +227,10 @@ class CurlTransport(ResolvingTransport):
             self._loop.call_soon(self._turn)
 
     def _on_timeout_wish(self, milliseconds: int) -> None:
-        """libcurl wants `_turn` in so many milliseconds; -1: no more. It changes its mind with most events."""
+        """libcurl asks to be called again in so many milliseconds; -1 cancels. It does so with most events.
+
+        So a timer that is already set for an earlier time stays: when it fires, it is set again for the rest.
+        """
         if milliseconds > 0:
             self._deadline = time.monotonic() + milliseconds / 1000
             if self._timer is None or self._timer_due > self._deadline:
@@ -251,10 +263,10 @@ class CurlTransport(ResolvingTransport):
             self._turn()
 
     def _turn(self) -> None:
-        """After all events of a turn: hand out what has ended, then let libcurl start what was submitted.
+        """After all events of the loop's turn: hand out the responses that are complete, then start new requests.
 
-        New requests that leave in one go cost half as much as one by one. Who takes an answer should put off the work
-        on it until they have left.
+        Starting many requests at once costs half as much as one by one. `on_done` should therefore only store a
+        response and work on it in a later turn: what it submits meanwhile still leaves with this batch.
         """
         if self._closed:
             return

@@ -1,4 +1,4 @@
-"""One easy handle of libcurl, used again and again, and what its transfer has brought so far."""
+"""A slot: one easy handle of libcurl, used for one transfer after another, and what its transfer has received."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import Any
 import pycurl
 
 from pycrawl.fetch.addresses import Guard
-from pycrawl.fetch.base import Route, body_of, fill
 from pycrawl.fetch.decoding import Body
 from pycrawl.fetch.proxies import Proxy
+from pycrawl.fetch.routes import Route, body_of, fill
 from pycrawl.fetch.transport import DRAINED_BYTES, Head, Request, Response, TransportSettings, find_header
 from pycrawl.model import Outcome
 
@@ -45,20 +45,20 @@ _OUTCOMES = {
     _E_TOO_LARGE: Outcome.HEADERS_TOO_LARGE,
 }
 
-_FAIR_SHARE = 65_536  # bytes that a body may have even when there is no room
+_FAIR_SHARE = 65_536  # bytes; a body up to this size is kept even when there is no room left
 
 _PROXY_FAILURES = {pycurl.E_COULDNT_CONNECT, pycurl.E_RECV_ERROR, pycurl.E_GOT_NOTHING, _E_PROXY}
 
 Target = tuple[str, int]  # host and port, as libcurl's DNS cache has them
 
 
-# Is the address pinned, and through which proxy: a handle is set to that for good, as options for one would disturb
-# the other.
+# (is the address pinned, the proxy): a handle keeps these for its whole life, as the options for one way would stay set
+# on another.
 Way = tuple[bool, Proxy | None]
 
 
 class _Lent:
-    """A descriptor that pycurl makes a copy of and then lets go."""
+    """A socket's descriptor, handed to pycurl, which duplicates it; closed when pycurl drops this object."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
@@ -71,7 +71,7 @@ class _Lent:
 
 
 class Stop(Enum):
-    """Why we ended a transfer, or keep nothing of its body."""
+    """Why we ended a transfer ourselves, or dropped its body."""
 
     ENOUGH = auto()  # the body is longer than we keep, or cannot be decoded any further
     UNWANTED_TYPE = auto()
@@ -80,8 +80,11 @@ class Stop(Enum):
 
 
 class Room:
-    """Bytes that the bodies of all transfers may still grow by, together. Where there is none left, those that are
-    larger than a fair share end: with a thousand transfers, each might be of the largest size."""
+    """Memory for the bodies of all transfers together, in bytes; `free` is what is left of `size`.
+
+    When none is left, a transfer that holds more than a fair share ends with NO_ROOM. Without this, a thousand
+    transfers could each hold a body of the largest size.
+    """
 
     __slots__ = ("free", "size")
 
@@ -91,7 +94,7 @@ class Room:
 
 
 class Slot:
-    """`lines` is filled by libcurl line by line, the body by `on_body`; `response` reads and `rest` empties both."""
+    """libcurl appends header lines to `lines` and gives the body to `on_body`; `response` reads both, `rest` clears."""
 
     __slots__ = (
         "_body",
@@ -130,7 +133,7 @@ class Slot:
         self.lines: list[bytes] = []
         self.resolved: Target | None = None  # whose addresses this slot has put into libcurl's DNS cache
         self.has_own_headers = False  # the handle is set to other headers than the common ones
-        self.spent = -1.0  # seconds that the handle's time-outs are short of the settings'
+        self.spent = -1.0  # seconds by which the handle's time-outs are shorter than the settings say
         self.request: Request
         self.route: Route
         self.started: float
@@ -138,7 +141,7 @@ class Slot:
         self._guard = guard
         self._keeps_body = keeps_body
         self._room = room
-        self._held = 0  # bytes of the body that the room is short of
+        self._held = 0  # bytes that the body takes out of the room
         self._head: Head | None = None
         self._body: Body | None = None
         self._header_bytes = 0
@@ -158,7 +161,7 @@ class Slot:
         self._refused = ""
 
     def on_body(self, data: bytes) -> int | None:
-        """libcurl's write callback: None takes the data, 0 ends the transfer."""
+        """libcurl's write callback. Returns None to go on, 0 to end the transfer."""
         if self._head is None:
             self._read_head()
         if self._body is None:
@@ -180,7 +183,7 @@ class Slot:
         return self._room.free < 0 and held > _FAIR_SHARE
 
     def open_guarded_socket(self, purpose: int, address: Any) -> Any:
-        """libcurl's socket callback: the last look at an address before it is dialled."""
+        """libcurl's socket callback: checks the address once more, right before it is dialled."""
         host = address.addr[0]
         host = host.decode("ascii") if isinstance(host, bytes) else host
         if not (host in self.route.proxy_addresses if self.route.proxy is not None else self._guard.permits(host)):
@@ -189,7 +192,7 @@ class Slot:
         return _Lent(socket.socket(address.family, address.socktype, address.protocol).detach())
 
     def response(self, code: int, message: str) -> Response:
-        """What became of the transfer that ended with libcurl's `code` (0: well)."""
+        """Returns the response of the transfer that ended with libcurl's `code` (0: success)."""
         request = self.request
         if self._head is None and self.lines:
             self._read_head()
@@ -227,7 +230,7 @@ class Slot:
     def _failure(self, code: int, message: str) -> tuple[Outcome, str]:
         detail = " ".join(message.split()) or f"libcurl's error {code}"
         if self._refused:
-            return Outcome.ADDRESS_REFUSED, f"{self._refused} is not public"
+            return Outcome.ADDRESS_REFUSED, f"{self._refused} is not a public address"
         if code == pycurl.E_OPERATION_TIMEDOUT:
             return self._timeout(detail), detail
         if code == pycurl.E_SSL_CONNECT_ERROR and ("SYSCALL" in detail or "reset by peer" in detail):

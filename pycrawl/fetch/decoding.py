@@ -1,7 +1,8 @@
-"""Bodies as they arrive: content decoding in bounded pieces, the limit on their length, and what is wrong with them.
+"""Decodes bodies as they arrive, in pieces of bounded size, up to the limit on their length.
 
-A stream that breaks or ends too early counts as far as it goes, and is marked. What follows a stream's end is ignored.
-No layer of nested encodings may grow beyond what the body may: one that does is a bomb.
+Of a compressed stream that breaks or ends too early, all that comes before is kept, and the body is marked as damaged.
+Bytes after the end of a stream are ignored. With nested encodings, no layer may be longer than a body may be: one that
+is longer is a decompression bomb.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import brotli
 
 MAX_ENCODINGS = 5  # on top of each other: as many as libcurl undoes
 PIECE_BYTES = 65_536  # no more than this is decompressed at once, whatever a bomb promises
-_SALVAGED_BYTES = 1_000_000  # what is longer than this, encoded, is only kept up to the chunk that breaks
+_SALVAGED_BYTES = 1_000_000  # of encoded input are remembered, to decode up to the very byte that breaks
 _LAYER_SLACK = 65_536  # bytes: what cannot be compressed grows a little
 _GZIP = 16 + zlib.MAX_WBITS
 _GZIP_MAGIC = b"\x1f\x8b"
@@ -32,10 +33,10 @@ class EncodingError(Exception):
 class Decoder(Protocol):
     @property
     def is_complete(self) -> bool:
-        """The stream's end has come, or nothing at all."""
+        """True if the stream has reached its end, or nothing was fed at all."""
 
     def feed(self, data: bytes) -> Iterator[bytes]:
-        """The pieces that `data` adds."""
+        """Yields the decoded pieces that `data` adds."""
 
 
 class _Zlib:
@@ -120,10 +121,10 @@ class _Brotli:
 
 
 class _Salvaging:
-    """Gives of a stream that breaks all that comes before the break.
+    """Decodes a stream that breaks up to the byte where it breaks.
 
-    The libraries give nothing of a call that fails. So what went in is kept, and decoded once more when that happens:
-    the chunk that failed byte by byte, and those before it to get there.
+    A library call that fails returns nothing of its input. So the input is remembered, and decoded a second time when
+    that happens: first the earlier chunks, then the chunk that failed, byte by byte.
     """
 
     def __init__(self, make: Callable[[], Decoder]) -> None:
@@ -183,7 +184,7 @@ class _Chain:
             return
         self._lengths[stage] += len(data)
         if self._lengths[stage] > self._limit:
-            raise EncodingError(f"over {self._limit} bytes are encoded, for less content")
+            raise EncodingError(f"a nested encoding is longer than {self._limit} bytes")
         for piece in self._decoders[stage].feed(data):
             yield from self._feed(piece, stage + 1)
 
@@ -209,7 +210,7 @@ def _maker(name: bytes) -> Callable[[], Decoder]:
 
 
 class Body:
-    """What has come of a body, decoded, up to `limit` bytes; `damage` says in words what is wrong with its encoding."""
+    """The decoded body as far as received, up to `limit` bytes; `damage` says what is wrong with its encoding."""
 
     __slots__ = ("_chunks", "_decoder", "damage", "room", "truncated")
 
@@ -226,7 +227,7 @@ class Body:
                 self.damage = str(error)
 
     def feed(self, data: bytes) -> bool:
-        """Whether more of it is wanted."""
+        """Take in received bytes. Returns True if more of the body is wanted."""
         if self._decoder is None:
             return not self.damage and self._keep(data)
         try:
@@ -236,7 +237,7 @@ class Body:
             return False
 
     def end(self) -> bytes:
-        """All of it."""
+        """Returns the whole body; call it once, when no more bytes will come."""
         if self._decoder is not None and not (self.damage or self.truncated or self._decoder.is_complete):
             self.damage = "the encoded stream ends too early"
         return b"".join(self._chunks)

@@ -1,6 +1,6 @@
-"""Names into addresses, without ever blocking: c-ares works in a thread of its own, answers arrive on the loop.
+"""Looks up the addresses of host names without blocking: c-ares works in its own thread, answers arrive on the loop.
 
-Cache: `_cache` is filled by each answer and failure, least recently used first; an entry is believed until `expires`.
+`_cache` holds every answer and every failure, the least recently used first; an entry is used until it `expires`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import pycares
 from pycrawl.errors import ConfigError
 from pycrawl.fetch.loop import Loop, Timer
 
-MIN_TTL = 30.0  # seconds; a shorter one would have every page of a host ask again
+MIN_TTL = 30.0  # seconds; with a shorter one, every page of a host would be looked up again
 MAX_TTL = 86_400.0
 FAILURE_TTL = 30.0
 CACHED_HOSTS = 50_000
@@ -31,7 +31,7 @@ _LOOPBACK = ("127.0.0.1", "::1")
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The addresses of a host, IPv4 first; none means that the look-up failed and `error` says why."""
+    """The addresses of a host, IPv4 first. If there are none, the look-up failed and `error` says why."""
 
     addresses: tuple[str, ...]
     expires: float  # by the resolver's clock
@@ -42,7 +42,7 @@ OnAnswer = Callable[[Answer], object]
 
 
 class _Lookup:
-    """A look-up under way, and who waits for it."""
+    """A look-up under way, and the callbacks that wait for it."""
 
     __slots__ = ("timer", "waiting")
 
@@ -52,7 +52,7 @@ class _Lookup:
 
 
 class Resolver:
-    """`nameservers` are addresses with an optional port; none means the system's. /etc/hosts comes before both."""
+    """`nameservers` are addresses with an optional port; empty means the system's. /etc/hosts is asked first."""
 
     def __init__(
         self,
@@ -83,7 +83,7 @@ class Resolver:
             ) from None
 
     def cached(self, host: str) -> Answer | None:
-        """The answer for `host` if none has to be waited for."""
+        """Returns the answer for `host` if it is known without a look-up, else None."""
         answer = self._cache.get(host)
         if answer is None:
             known = without_dns(host)
@@ -95,7 +95,7 @@ class Resolver:
         return answer
 
     def resolve(self, host: str, on_answer: OnAnswer) -> None:
-        """Call `on_answer` from the loop, after at most the time-out. A look-up under way for `host` is joined."""
+        """Look `host` up and call `on_answer` from the loop, within the time-out. Joins a look-up that is under way."""
         answer = self.cached(host)
         if answer is not None:
             self._loop.call_soon(partial(on_answer, answer))
@@ -106,7 +106,7 @@ class Resolver:
         lookup.waiting.append(on_answer)
 
     def close(self) -> None:
-        """Forget who waits: nobody is called any more."""
+        """Give up all look-ups; no callback is called any more."""
         for lookup in self._lookups.values():
             lookup.timer.cancel()
         self._lookups.clear()
@@ -126,7 +126,7 @@ class Resolver:
         return lookup
 
     def _hand_over(self, host: str, result: Any, error: int | None) -> None:
-        """Runs in the thread of c-ares."""
+        """Pass the result on to the loop. Runs in the thread of c-ares."""
         self._loop.call_soon_threadsafe(partial(self._on_result, host, result, error))
 
     def _on_result(self, host: str, result: Any, error: int | None) -> None:
@@ -158,7 +158,7 @@ class Resolver:
 
 
 def without_dns(host: str) -> tuple[str, ...]:
-    """The addresses of a host that DNS must not be asked about: literals, and localhost (RFC 6761, 6.3)."""
+    """Returns the addresses of an IP literal or of localhost (RFC 6761, 6.3), for which no DNS is needed; else ()."""
     name = host.lower().removesuffix(".")
     if name == "localhost" or name.endswith(".localhost"):
         return _LOOPBACK

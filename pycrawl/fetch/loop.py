@@ -1,7 +1,7 @@
 """A small event loop on epoll: descriptors, timers, and callbacks handed over from other threads.
 
-Made for few Python calls per event: `watch` is one dictionary look-up and one call away from the kernel's answer, and
-that is what the transport with thousands of sockets uses; `add_reader` and `add_writer` are for the handful of pipes.
+`watch` costs one dictionary look-up and one call for each event, as the curl transport has thousands of sockets.
+`add_reader` and `add_writer` are more convenient and slower; they are for the few pipes.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ Handler = Callable[[int, int], object]  # (descriptor, epoll events)
 
 READ = select.EPOLLIN
 WRITE = select.EPOLLOUT
-_EVENTS_AT_ONCE = 16  # what they bring is then worked on while it is in the processor's cache
+_EVENTS_AT_ONCE = 16  # few, so that what they bring is still in the processor's cache when it is worked on
 _CLOSED = -1
-_WAKES_READER = ~select.EPOLLOUT  # errors and hang-ups wake both sides: the next read or write meets them
+_WAKES_READER = ~select.EPOLLOUT  # errors and hang-ups wake both: the next read or write reports them
 _WAKES_WRITER = ~select.EPOLLIN
 
 
@@ -58,7 +58,7 @@ _NO_SIDES = _Sides(None, None)
 
 
 class Loop:
-    """One thread runs it; only `wake` and `call_soon_threadsafe` may be called from others."""
+    """Belongs to one thread. Only `wake` and `call_soon_threadsafe` may be called from other threads."""
 
     def __init__(self) -> None:
         self._epoll = select.epoll()
@@ -67,12 +67,14 @@ class Loop:
         self._timers: list[tuple[float, int, Timer]] = []
         self._timer_order = count()
         self._soon: deque[Callback] = deque()
-        self._alarm_lock = threading.Lock()  # or a late `wake` could write into a file that got its number
+        self._alarm_lock = (
+            threading.Lock()
+        )  # without it, a late `wake` could write into another file with the same number
         self._alarm = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
         self.watch(self._alarm, READ, self._on_alarm)
 
     def watch(self, fd: int, events: int, handler: Handler) -> None:
-        """Call `handler(fd, events)` whenever one of `events` is there; replaces an earlier call for `fd`."""
+        """Call `handler(fd, events)` whenever one of `events` happens; replaces an earlier `watch` of `fd`."""
         known = self._masks.get(fd)
         if known is None:
             self._epoll.register(fd, events)
@@ -82,7 +84,7 @@ class Loop:
         self._handlers[fd] = handler
 
     def unwatch(self, fd: int) -> None:
-        """Forget `fd`. To be called before it is closed: its number may come back as another file."""
+        """Stop watching `fd`. Call it before `fd` is closed, as its number may be given to another file."""
         if self._masks.pop(fd, None) is not None:
             del self._handlers[fd]
             self._epoll.unregister(fd)
@@ -105,7 +107,7 @@ class Loop:
         return timer
 
     def call_soon(self, callback: Callback) -> None:
-        """Call it in this or the next turn of the loop, when what runs now is done."""
+        """Call `callback` at the end of this turn of the loop or of the next one, never from inside this call."""
         self._soon.append(callback)
 
     def call_soon_threadsafe(self, callback: Callback) -> None:
@@ -113,13 +115,13 @@ class Loop:
         self.wake()
 
     def wake(self) -> None:
-        """End a wait of `run_once` that is under way, or keep the next one from waiting."""
+        """Make `run_once` return at once if it is waiting, else make the next `run_once` not wait."""
         with self._alarm_lock:
             if self._alarm != _CLOSED:
                 os.eventfd_write(self._alarm, 1)
 
     def run_once(self, timeout: float | None = None) -> None:
-        """Wait for something to do, at most `timeout` seconds (None: for ever), and do what is there."""
+        """Wait for events for at most `timeout` seconds (None: for ever), then run all handlers and callbacks due."""
         handlers = self._handlers
         for fd, events in self._epoll.poll(self._patience(timeout), _EVENTS_AT_ONCE):
             handler = handlers.get(fd)
@@ -132,7 +134,7 @@ class Loop:
             soon.popleft()()
 
     def close(self) -> None:
-        """To be called by its own thread; others may still call `wake`, to no effect."""
+        """Call it from the loop's own thread. A later `wake` from another thread does nothing."""
         self._epoll.close()
         with self._alarm_lock:
             os.close(self._alarm)

@@ -1,4 +1,4 @@
-"""Where a URL leads: scheme, host and port."""
+"""The origin of a URL: scheme, host and port, as the transports dial it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
-# No more than a normalised URL has: what two parsers could read as two hosts ("a\@b", "a#@b") never goes out.
+# Strict: what two parsers could read as different hosts ("a\@b", "a#@b") is refused, and never sent.
 _AUTHORITY = re.compile(
     r"""(?:\[([0-9A-Fa-f:.]+)\]|([^\0-\x20"#%/:<>?@\[\\\]^`{|}\x7f-\U0010ffff]+))(?::([0-9]{1,5}))?"""
 )
@@ -22,7 +22,7 @@ class Origin(NamedTuple):
 
 
 def origin_of(url: str) -> Origin:
-    """Raises ValueError for anything but an absolute http(s) URL, and for one with credentials in it."""
+    """Returns the origin of an absolute http(s) URL; ValueError for any other text, and for a URL with credentials."""
     scheme, _, authority = url.split("/", 3)[:3]
     return _origin(scheme, authority)
 

@@ -23,7 +23,7 @@ _EXCEPTIONS = ("no_proxy", "NO_PROXY")
 
 
 class Proxy(NamedTuple):
-    """Configured by the user and so trusted: its own address is not guarded."""
+    """A proxy. The user configured it, so its own address may be private."""
 
     scheme: str  # "http", "socks5" or "socks5h"
     host: str  # an IPv6 one stands without its brackets
@@ -37,12 +37,12 @@ class Proxy(NamedTuple):
 
     @property
     def takes_addresses(self) -> bool:
-        """We say which address it dials; the others look the server's name up themselves."""
+        """True if the proxy is told an address to dial; else it is told a name and looks it up itself."""
         return self.scheme == "socks5"
 
     @property
     def url(self) -> str:
-        """Without user and password."""
+        """The proxy's URL without user and password."""
         return f"{self.scheme}://{f'[{self.host}]' if ':' in self.host else self.host}:{self.port}"
 
     @property
@@ -54,7 +54,7 @@ class Proxy(NamedTuple):
 
 
 def parse_proxy(text: str, origin: str) -> Proxy:
-    """`origin` names the setting or variable in error messages."""
+    """Returns the proxy that `text` names. `origin` is the setting or variable it came from, for error messages."""
     match = PROXY_FORM.fullmatch(text if "://" in text else f"http://{text}")
     if match is None or int(match[4] or 0) > 65_535:
         raise ConfigError(f'{origin}: expected "http://HOST:PORT", "socks5://HOST:PORT" or "socks5h://HOST:PORT"')
@@ -73,7 +73,7 @@ class Proxies:
 
     @classmethod
     def of(cls, setting: str, environment: Mapping[str, str]) -> Proxies:
-        """From `crawl.proxy`, and where that is empty from the environment."""
+        """Returns the proxies of the setting `crawl.proxy`, or those of the environment if it is empty."""
         if setting == "none":
             return cls()
         if setting:

@@ -1,8 +1,8 @@
-"""What every transport takes and gives, so that the fetcher does not care which one it has.
+"""The interface of a transport: request, response, settings. The fetcher works with any transport.
 
 A transport is constructed with (loop, settings, wants_type, on_done); each `submit` and each `resolve` is answered by
 exactly one `on_done(Response)`, on the loop's thread and never from inside the call. It follows no redirect and knows
-no politeness: that is for others to decide.
+no politeness: the fetcher and the coordinator see to these.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pycrawl.config import Config
 from pycrawl.fetch.proxies import NO_PROXIES, Proxies
 from pycrawl.model import Outcome
 
-SLOW_SECONDS = 15.0  # a fetch may stay below limits.min_bytes_per_second for so long
+SLOW_SECONDS = 15.0  # a fetch that is below limits.min_bytes_per_second for so long is given up
 DRAINED_BYTES = 65_536  # an unwanted body up to this is read and dropped: cheaper for both sides than a new connection
 ACCEPT = "text/html,application/xhtml+xml;q=0.9,*/*;q=0.5"
 ENCODINGS = "gzip, deflate, br"
@@ -41,8 +41,8 @@ Headers = list[tuple[bytes, bytes]]
 class Request:
     """One GET. `key` is the caller's and comes back unchanged; `headers` are for conditional requests.
 
-    `address` (numeric) is the only one dialled, on a connection of its own: politeness may rely on it. The guard judges
-    it like any other. It says nothing to a proxy that looks names up itself.
+    `address` (numeric), if set, is the only address dialled, and only connections made to it are used: politeness
+    relies on this. The guard checks it like any other. A proxy that looks names up itself ignores it.
     """
 
     key: int
@@ -55,7 +55,7 @@ class Request:
 
 @dataclass(slots=True)
 class Response:
-    """What became of a request: an HTTP answer (`outcome` None), or the way it failed and no answer."""
+    """The end of a request: an HTTP answer (`outcome` is None), or a failure with its `outcome` and no answer."""
 
     key: int
     url: str
@@ -72,7 +72,7 @@ class Response:
     fetched_at: float = field(default_factory=time.time)  # seconds since the epoch
     wire_bytes: int = 0  # headers and body as they came
     truncated: bool = False  # the body was cut at limits.max_body_bytes
-    damaged: bool = False  # its encoding breaks or ends too early: the body goes as far as it could be decoded
+    damaged: bool = False  # the encoding breaks or ends too early; `body` is what could be decoded
     aborted_by_type: bool = False  # 2xx of a type that is not wanted: the body was not kept
     cookies: str = ""  # the Cookie header that went out
 
@@ -139,7 +139,7 @@ class Transport(Protocol):
         """
 
     def close(self) -> None:
-        """Give up what is in flight, unanswered, and free sockets and threads."""
+        """Give up all requests in flight, without answering them, and free sockets and threads."""
 
 
 def header(response: Response, name: bytes) -> bytes | None:
@@ -161,9 +161,9 @@ def all_values(headers: Headers, name: bytes) -> list[bytes]:
 
 
 def own_headers(request: Request) -> list[tuple[str, str]]:
-    """The headers of this request beside the common ones, in Latin-1.
+    """Returns the headers of this request beside those that all requests have, in Latin-1.
 
-    Control characters could forge further headers: what has some is left out.
+    A header with control characters is left out, as these could forge further headers.
     """
     headers = (*request.headers, ("Cookie", request.cookies)) if request.cookies else request.headers
     return [(_latin(name), _latin(value)) for name, value in headers if not _CONTROLS.search(name + value)]
@@ -179,7 +179,7 @@ class Head:
     __slots__ = ("headers", "status", "status_line")
 
     def __init__(self, lines: list[bytes]) -> None:
-        """Of several answers in `lines` the first that is not an interim one (1xx); trailers after it are ignored."""
+        """Reads the first answer in `lines` that is not an interim one (1xx); trailers after it are ignored."""
         self.status_line = b""
         self.status = 0
         self.headers: Headers = []
@@ -205,7 +205,7 @@ class Head:
 
 
 def type_gate(wants_type: WantsType) -> Callable[[Head], bool]:
-    """Whether the body of the answer with this head is to be kept: every one but a 2xx of an unwanted type."""
+    """Returns a function that says whether to keep an answer's body: always, except a 2xx of an unwanted type."""
 
     @lru_cache(maxsize=1024)
     def wants(value: bytes) -> bool:
@@ -218,7 +218,7 @@ def type_gate(wants_type: WantsType) -> Callable[[Head], bool]:
 
 
 def ca_file(settings: TransportSettings) -> str:
-    """The certificates to trust. libcurl in a wheel looks where its builder's system keeps them: here we say where."""
+    """Returns the file of trusted certificates. libcurl from a wheel would look where its build system keeps them."""
     system = ssl.get_default_verify_paths().cafile
     if settings.ca_file:
         return settings.ca_file

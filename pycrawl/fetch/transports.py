@@ -10,11 +10,14 @@ from importlib import import_module
 
 from pycrawl.config import Config
 from pycrawl.config.sections import BUILT_IN_TRANSPORTS
-from pycrawl.fetch.base import OnDone
 from pycrawl.fetch.loop import Loop
+from pycrawl.fetch.routes import OnDone
 from pycrawl.fetch.transport import Transport, TransportSettings, WantsType
 
-_BUILT_IN = {"curl": ("pycrawl.fetch.curl", "CurlTransport"), "urllib3": ("pycrawl.fetch.threads", "ThreadTransport")}
+_BUILT_IN = {
+    "curl": ("pycrawl.fetch.curl", "CurlTransport"),
+    "urllib3": ("pycrawl.fetch.urllib3_transport", "ThreadTransport"),
+}
 
 assert tuple(_BUILT_IN) == BUILT_IN_TRANSPORTS
 

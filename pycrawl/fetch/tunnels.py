@@ -1,4 +1,4 @@
-"""Through a proxy to a server, on a socket that is connected to the proxy: HTTP's CONNECT, and SOCKS 5 (RFC 1928)."""
+"""Opens a tunnel through a proxy: HTTP's CONNECT, and SOCKS 5 (RFC 1928), on a socket connected to the proxy."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ _REPLIES = {
 
 
 class TunnelError(Exception):
-    """The proxy refuses, or does not speak its protocol."""
+    """The proxy refuses the tunnel, or does not speak its protocol."""
 
 
 class _Wire:
-    """Exact reads, each with what is left of the time."""
+    """Sends, and reads exact numbers of bytes, within the seconds that are left."""
 
     def __init__(self, sock: socket.socket, seconds_left: Callable[[], float]) -> None:
         self._sock = sock
@@ -56,7 +56,7 @@ class _Wire:
 def open_tunnel(
     sock: socket.socket, proxy: Proxy, host: str, port: int, agent: str, seconds_left: Callable[[], float]
 ) -> None:
-    """Have `proxy` connect `sock` to a server, by address or by name."""
+    """Make `proxy` connect `sock` to the server at `host`, an address or a name. Raises TunnelError or OSError."""
     wire = _Wire(sock, seconds_left)
     if proxy.is_http:
         _connect(wire, proxy, host, port, agent)

@@ -17,7 +17,7 @@ from pycrawl.fingerprint.page_prints import packed
 from pycrawl.model import NO_LINKS, CloseLook, FetchJob, FetchResult, Outcome, PackedLinks, StoredBody
 from pycrawl.native.body_scan import NUL, scan_body
 from pycrawl.parse.charset import is_binary
-from pycrawl.parse.links import LinkPacker
+from pycrawl.parse.links import LinkPacker, Packed
 from pycrawl.parse.parsed import Parsed
 from pycrawl.parse.parsers import Body, Parser, Parsers, Wanted
 from pycrawl.plugins.guard import PluginFailed
@@ -26,6 +26,7 @@ from pycrawl.record import trec_web
 from pycrawl.traps.link_memory import LinkMemory
 from pycrawl.traps.page_sample import copy_keys, sample
 from pycrawl.traps.url_kinds import section, shape
+from pycrawl.urls import asks
 from pycrawl.urls.normal_form import UrlRules, normalise
 from pycrawl.urls.parts import url_hash
 from pycrawl.urls.scope import Scope
@@ -37,12 +38,14 @@ _NOINDEX = ("noindex", "none")
 _NOFOLLOW = ("nofollow", "none")
 
 
+_NOTHING_PACKED = Packed(NO_LINKS, (), {})
+
+
 class _Reading(NamedTuple):
     """What was read off a page."""
 
     page: Parsed
-    links: PackedLinks
-    filtered: dict[str, int]  # reason → links turned away
+    packed: Packed
     wishes: frozenset[str]  # what server and page ask of robots
     look: CloseLook | None  # where one was asked for
 
@@ -54,7 +57,7 @@ class PageReader:
     """
 
     def __init__(self, config: Config, scope: Scope, seed: int) -> None:
-        self._filter = scope
+        self._scope = scope
         self._rules = UrlRules.of(config)
         self._seed = seed
         self._max_redirects = config.limits.max_redirects
@@ -63,9 +66,7 @@ class PageReader:
         self._agent = config.crawl.name
         self._obey_header = config.politeness.x_robots_tag
         self._obey_meta = config.politeness.meta_robots
-        self._packer = LinkPacker(
-            self._rules, scope, seed, config.limits.max_links_per_page, config.politeness.rel_nofollow
-        )
+        self._packer = LinkPacker(self._rules, scope, seed, config.limits.max_links_per_page)
         self._link_memory = LinkMemory(seed)
         self._wants_prints = config.content.near_duplicates
         self._parsers = Parsers(config.plugins)
@@ -104,12 +105,17 @@ class PageReader:
             if cookies:
                 return result(job, response, Outcome.COOKIE_WANTED, cookies=cookies)
             return result(job, response, Outcome.BAD_REDIRECT, detail="redirects to itself")
-        reason = self._filter.verdict(target, job.depth)
-        if reason is not None:
-            return result(job, response, Outcome.BAD_REDIRECT, detail=f"{reason}: {target}", filtered={reason: 1})
-        if job.hops >= self._max_redirects:
-            return result(job, response, Outcome.TOO_MANY_REDIRECTS, detail=f"after {job.hops} redirects")
-        return result(job, response, Outcome.REDIRECT, location=target, location_hash=url_hash(target, self._seed))
+        if self._scope.is_too_long(target):
+            return result(job, response, Outcome.BAD_REDIRECT, detail=f"longer than limits.max_url_length: {location}")
+        return result(
+            job,
+            response,
+            Outcome.TOO_MANY_REDIRECTS if job.hops >= self._max_redirects else Outcome.REDIRECT,
+            detail=target,
+            location=target,
+            location_hash=url_hash(target, self._seed),
+            location_verdict=self._scope.code_of(target),
+        )
 
     def _page(self, job: FetchJob, response: Response) -> FetchResult:
         content_type = text_header(response, b"content-type")
@@ -131,36 +137,47 @@ class PageReader:
             reading = self._read(job, body, parser, self._header_wishes(response))
         except PluginFailed as failed:
             return result(job, response, Outcome.PLUGIN_FAILED, detail=str(failed), **validators)
-        found: dict[str, Any] = {"links": reading.links, "filtered": reading.filtered, "close_look": reading.look}
+        found: dict[str, Any] = {**reading.packed._asdict(), "close_look": reading.look}
         if not reading.wishes.isdisjoint(_NOINDEX):
             return result(job, response, Outcome.NOINDEX, **found, **validators)
         stored = self._stored(response, body, parser is None, reading.page, digest)
         self._pages += 1
         return result(job, response, Outcome.FETCHED, body=stored, **found, **validators)
 
-    def _read(self, job: FetchJob, body: Body, parser: Parser | None, wishes: frozenset[str]) -> _Reading:
-        """Raises PluginFailed. `wishes`: what the server asks of robots; the page may ask for more."""
+    def _read(self, job: FetchJob, body: Body, parser: Parser | None, header_wishes: frozenset[str]) -> _Reading:
+        """Raises PluginFailed. `header_wishes`: what the server asks of robots; the page may ask for more."""
         if parser is None:
-            return _Reading(Parsed(), NO_LINKS, {}, wishes, None)
+            return _Reading(Parsed(), _NOTHING_PACKED, self._obeyed(header_wishes, frozenset()), None)
         is_html = parser is self._parsers.html
         clock = self._clock()
         begun = clock()
         page = parser.parse(body, self._wanted._replace(text=job.close_look or not is_html))
         parsed_at = clock()
-        if self._obey_meta:
-            wishes |= page.robots
-        links, filtered = self._packer.pack(page, job.url, job.depth, wishes.isdisjoint(_NOFOLLOW))
+        wishes = self._obeyed(header_wishes, page.robots)
+        packed_links = self._packer.pack(page, job.url, self._ask(header_wishes, page))
         packed_at = clock()
-        look = self._close_look(job, page, links) if job.close_look and is_html else None
+        look = self._close_look(job, page, packed_links.links) if job.close_look and is_html else None
         self.stage_seconds["parse"] += (parsed_at - begun) * _SAMPLED
         self.stage_seconds["links"] += (packed_at - parsed_at) * _SAMPLED
         self.stage_seconds["close look"] += (clock() - packed_at) * _SAMPLED
-        return _Reading(page, links, filtered, wishes, look)
+        return _Reading(page, packed_links, wishes, look)
+
+    def _obeyed(self, header_wishes: frozenset[str], page_wishes: frozenset[str]) -> frozenset[str]:
+        """What is asked of robots that keep pages, as far as the settings obey it."""
+        by_header = header_wishes if self._obey_header else frozenset()
+        return by_header | page_wishes if self._obey_meta else by_header
+
+    def _ask(self, header_wishes: frozenset[str], page: Parsed) -> int:
+        """What asks that none of the page's links be followed. Whether that is obeyed, the coordinator decides."""
+        by_header = asks.HEADER * (not header_wishes.isdisjoint(_NOFOLLOW))
+        return by_header + asks.META * (not page.robots.isdisjoint(_NOFOLLOW))
+
+    def forget_sent(self) -> None:
+        """A result got lost on its way out: what was packed with it is packed again."""
+        self._packer.forget_sent()
 
     def _header_wishes(self, response: Response) -> frozenset[str]:
         """What the server asks of robots that keep and follow."""
-        if not self._obey_header:
-            return frozenset()
         values = [value.decode("latin-1") for name, value in response.headers if name.lower() == b"x-robots-tag"]
         return directives(values, self._agent) if values else frozenset()
 

@@ -41,7 +41,7 @@ class CoordinatorGone(Exception):
     """The pipe to the coordinator is closed: nobody is left to work for."""
 
 
-class Worker:
+class Fetcher:
     def __init__(self, jobs: Receiver, results: Sender, working_on: c_uint64, config: Config, seed: int) -> None:
         self._jobs = jobs
         self._results = results
@@ -183,6 +183,7 @@ class Worker:
         try:
             self._done.append(self._readers[job.kind].read(job, response))
         except Exception as error:  # noqa: BLE001  # one page must not end the process; the outcome names the fault
+            self._page_reader.forget_sent()
             self._done.append(result(job, response, Outcome.INTERNAL_ERROR, detail=f"{type(error).__name__}: {error}"))
         self._working_on.value = 0
 
@@ -215,7 +216,7 @@ def main(jobs: Connection, results: Connection, working_on: c_uint64, config: Co
     collect_rarely()
     keep_freed_memory()
     try:
-        Worker(Receiver(jobs), Sender(results), working_on, config, seed).run()
+        Fetcher(Receiver(jobs), Sender(results), working_on, config, seed).run()
     except CoordinatorGone:
         # Nothing to save and nobody to tell; open transfers must not delay the end.
         os._exit(0)

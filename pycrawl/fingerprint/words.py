@@ -1,6 +1,6 @@
 """A text as its words: without case, split, and hashed, all over arrays.
 
-What a word is, `letters.py` says. ASCII text is folded by arithmetic on its bytes, any other text by a table, and both
+What a word is, `word_table.py` says. ASCII text is folded by arithmetic on its bytes, other text by a table, and both
 agree: a curly quote ends a word as a straight one does.
 
 A word is read eight bytes at a time: column 0 holds the first eight bytes of each word, column 1 the last eight of the

@@ -158,6 +158,11 @@ class BackTable:
             self._finished.append((queue.host.id, entry.seq))
         self._length -= 1
 
+    def remove_rows(self, places: list[tuple[int, int]]) -> None:
+        """Remove rows (host id, place) of the table that no queue has read yet."""
+        self._finished += places
+        self._length -= len(places)
+
     def read(self, queue: BackQueue) -> None:
         """Bring the next stretch of a queue into memory."""
         self.flush()

@@ -1,8 +1,12 @@
-"""URLs on their way to URL-seen, in columns: a batch costs a few array operations, not one object a link."""
+"""URLs on their way to URL-seen, in columns: a batch costs a few array operations, not one object a link.
+
+It keeps every text that came with a link: a fetcher sends a URL's text once, and its hash from then on.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,58 +16,70 @@ from pycrawl.model import PackedLinks, Via
 _HASH_BYTES = 8
 
 
+class Source(NamedTuple):
+    """What brought some URLs."""
+
+    parent_id: int  # 0: a person
+    depth: int  # of these URLs
+    hops: int  # redirects that led to them
+    via: Via
+    ask: int = 0  # what asks that they not be followed
+
+
 class Discovered:
     """Filled by the coordinator from results and seeds; emptied by `Frontier.add`."""
 
     def __init__(self) -> None:
-        self._hashes: list[bytes] = []  # of URLs that came with their text …
-        self._texts: list[bytes] = []
-        self._known: list[bytes] = []  # … and of those that came without
-        self._sources: list[tuple[int, int, int, int]] = []  # parent, depth, hops, via
-        self._lengths: list[int] = []  # URLs with text that each source brought
-        self.seeds = 0  # how many of the URLs with text are seeds: they stand first
+        self._with_text: list[tuple[Source, bytes, bytes, bytes]] = []  # source, hashes, texts, verdicts
+        self._seed_chunks = 0  # how many of these are seeds: they stand first
+        self._known: list[tuple[Source, bytes]] = []  # source, hashes of URLs that came without text
+        self.seeds = 0  # how many of the URLs with text are seeds
         self.count = 0  # links, with and without text
         self.from_pages = False  # whether any of it was found on a page, so that it counts as an in-link
 
-    def add_links(self, parent_id: int, depth: int, links: PackedLinks) -> None:
-        """The links of one page; `depth` is that of the links."""
+    def add_links(self, parent_id: int, depth: int, links: PackedLinks, ask: int = 0) -> None:
+        """The links of one page; `depth` is that of the links, `ask` what asks that they not be followed."""
         self.from_pages = True
+        source = Source(parent_id, depth, 0, Via.LINK, ask)
         cut = links.texts_count * _HASH_BYTES
         if cut:
-            self._hashes.append(links.hashes[:cut])
-            self._texts.append(links.texts)
-            self._sources.append((parent_id, depth, 0, Via.LINK))
-            self._lengths.append(links.texts_count)
+            self._with_text.append((source, links.hashes[:cut], links.texts, links.verdicts))
         if cut < len(links.hashes):
-            self._known.append(links.hashes[cut:])
+            self._known.append((source, links.hashes[cut:]))
         self.count += len(links.hashes) // _HASH_BYTES
 
-    def add_redirect(self, parent_id: int, depth: int, hops: int, url: str, url_hash: int) -> None:
-        self._insert(len(self._sources), (parent_id, depth, hops, Via.REDIRECT), [url], [url_hash])
+    def add_redirect(self, parent_id: int, depth: int, hops: int, url: str, url_hash: int, verdict: int = 0) -> None:
+        source = Source(parent_id, depth, hops, Via.REDIRECT)
+        self._with_text.append((source, _packed_hashes([url_hash]), url.encode(), bytes([verdict])))
+        self.count += 1
 
-    def add_seeds(self, urls: Sequence[str], hashes: Sequence[int]) -> None:
+    def add_seeds(self, urls: Sequence[str], hashes: Sequence[int], verdicts: bytes = b"") -> None:
         """Ahead of all links, so that a seed which a page also links to counts as a seed."""
         if urls:  # a source without URLs would leave an empty text, and each text behind it at the wrong hash
-            place = sum(1 for source in self._sources if source[3] == Via.SEED)
-            self._insert(place, (0, 0, 0, Via.SEED), urls, hashes)
+            chunk = (Source(0, 0, 0, Via.SEED), _packed_hashes(hashes), "\n".join(urls).encode(), verdicts)
+            self._with_text.insert(self._seed_chunks, chunk)
+            self._seed_chunks += 1
             self.seeds += len(urls)
-
-    def _insert(
-        self, place: int, source: tuple[int, int, int, int], urls: Sequence[str], hashes: Sequence[int]
-    ) -> None:
-        self._hashes.insert(place, np.array(hashes, np.uint64).tobytes())
-        self._texts.insert(place, "\n".join(urls).encode())
-        self._sources.insert(place, source)
-        self._lengths.insert(place, len(urls))
-        self.count += len(urls)
+            self.count += len(urls)
 
     def hashes(self) -> NDArray[np.uint64]:
         """All hashes, those with text first."""
-        return np.frombuffer(b"".join(self._hashes + self._known), np.uint64)
+        chunks = [hashes for _, hashes, _, _ in self._with_text] + [hashes for _, hashes in self._known]
+        return np.frombuffer(b"".join(chunks), np.uint64)
 
     def texts(self) -> list[bytes]:
-        return b"\n".join(self._texts).split(b"\n") if self._texts else []
+        return b"\n".join([texts for _, _, texts, _ in self._with_text]).split(b"\n") if self._with_text else []
 
-    def sources(self) -> tuple[list[tuple[int, int, int, int]], NDArray[np.int64]]:
-        """The sources, and for each URL with text the index of its source."""
-        return self._sources, np.repeat(np.arange(len(self._sources)), self._lengths)
+    def verdicts(self) -> bytes:
+        """For each URL with text, the number of the reason for which the scope turns it away; 0: it does not."""
+        return b"".join([verdicts or bytes(len(hashes) // _HASH_BYTES) for _, hashes, _, verdicts in self._with_text])
+
+    def sources(self) -> tuple[list[Source], NDArray[np.int64]]:
+        """The sources, and for each URL, in the order of `hashes`, the index of its source."""
+        chunks = [(source, hashes) for source, hashes, _, _ in self._with_text] + self._known
+        lengths = [len(hashes) // _HASH_BYTES for _, hashes in chunks]
+        return [source for source, _ in chunks], np.repeat(np.arange(len(chunks)), lengths)
+
+
+def _packed_hashes(hashes: Sequence[int]) -> bytes:
+    return np.array(hashes, np.uint64).tobytes()

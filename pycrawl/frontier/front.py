@@ -82,6 +82,13 @@ class FrontQueues:
             self._count(priority, -amount)
         self.add(sorted(added))
 
+    def put(self, rows: Sequence[tuple[int, int, int, int]]) -> None:
+        """URLs (priority, id, host id, revisit) anywhere in the order, as their ids say."""
+        if rows:
+            self.flush()
+            self.add(sorted(rows))
+            self._forget_heads([row[:2] for row in rows])
+
     def added_by_sql(self, priority: int, amount: int) -> None:
         """Rows were put into the table from outside, anywhere in the order."""
         self.flush()

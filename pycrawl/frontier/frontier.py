@@ -9,11 +9,9 @@ from __future__ import annotations
 import heapq
 import itertools
 import random
-from collections import Counter, OrderedDict
+from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-
-import numpy as np
 
 from pycrawl.config import Config
 from pycrawl.frontier.back import HEAD, MOST_UNWRITTEN, BackQueue, BackTable, Entry, Gate, hosts_with_queues
@@ -21,16 +19,17 @@ from pycrawl.frontier.discovered import Discovered
 from pycrawl.frontier.front import STRETCH, FrontQueues
 from pycrawl.frontier.gates import Gates
 from pycrawl.frontier.guests import Guest, Guests
+from pycrawl.frontier.judge import Judge
+from pycrawl.frontier.sieve import Added, Sieve
 from pycrawl.model import UrlOrder
 from pycrawl.policy.politeness import is_parked
-from pycrawl.policy.priority import PluginPrioritiser, UrlFacts, lowered, priority, steps_up
+from pycrawl.policy.priority import PluginPrioritiser, UrlFacts, lowered, priority
 from pycrawl.state.counters import Counters
 from pycrawl.state.database import Database
 from pycrawl.state.hosts import Host, Hosts
-from pycrawl.state.url_seen import Looked, UrlSeen
-from pycrawl.state.urls_table import depths_of
-from pycrawl.urls.parts import address_literal, host_key
-from pycrawl.urls.scope import Reason
+from pycrawl.state.standings import Standings
+from pycrawl.state.url_seen import UrlSeen
+from pycrawl.urls.parts import address_literal
 
 QUEUES_PER_SLOT = 3
 _MOST_QUEUES = 30_000
@@ -38,14 +37,7 @@ _PULLS_PER_FILL = 1_000  # keeps one call of `fill` in the range of 10 ms
 _RETIRED_KEPT = 8_192  # some 1.5 KB each
 _LOPSIDED = 1.5  # times as many queues as another fetcher has: then a host goes over to that one
 _NEVER = float("inf")
-
-
-@dataclass(frozen=True, slots=True)
-class Added:
-    """What became of a batch."""
-
-    new: int
-    filtered: Counter[str]
+_DEPTHS_IN_SQL = 32  # all deeper ones have one priority
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +73,8 @@ class Frontier:
         hosts: Hosts,
         counters: Counters,
         seen: UrlSeen,
+        standings: Standings,
+        judge: Judge,
         config: Config,
         chance: random.Random,
         bounds: FrontierBounds = DEFAULT_BOUNDS,
@@ -105,98 +99,42 @@ class Frontier:
         self._connections = config.politeness.connections_per_host
         self._gates = Gates(self._connections)
         self._guests = Guests(hosts, self._gates, self._queues)
-        self._follow_external = config.scope.follow_external
         self._prioritiser = _prioritiser_of(config)
+        self._run_depth = _NEVER  # deeper URLs are held until the next run
+        self._held: list[tuple[int, int, int]] = []  # not yet in the table: id, host id, revisit
+        self._standings = standings
+        self._sieve = Sieve(
+            database, hosts, counters, seen, standings, self._front, judge, self._level_of, self._prioritiser is None
+        )
+        self._sieve.let_in = self._let_in
         self._host_limit = config.limits.max_pages_per_host or _NEVER
 
     # In
 
     def add(self, batch: Discovered, now: float) -> Added:
-        """Sieve a batch: known URLs count as in-links, new ones within scope go to the front queues."""
-        filtered: Counter[str] = Counter()
-        texts = batch.texts()
-        looked = self._seen.look(batch.hashes())
-        with_text = np.flatnonzero((looked.ids == 0) & (looked.first < len(texts)))
-        with_text = with_text[looked.first[with_text].argsort()]  # in the order of discovery
-        sources, source_of = batch.sources()
-        firsts = looked.first[with_text]
-        places: list[int] = []
-        rows: list[tuple[str, int, int, int, int, int]] = []
-        # Known URLs too, and before the links are judged: whoever names a URL as a seed wants its host.
-        seed_hosts = [self._hosts.id_of(host_key(text.decode())) for text in texts[: batch.seeds]]
-        self._hosts.mark_seeds(set(seed_hosts))
-        for place, first, source in zip(with_text.tolist(), firsts.tolist(), source_of[firsts].tolist(), strict=True):
-            url = texts[first].decode()
-            parent_id, depth, hops, via = sources[source]
-            host_id = seed_hosts[first] if first < batch.seeds else self._hosts.id_of(host_key(url))
-            if not self._follow_external and not self._hosts.get(host_id).is_seed:
-                filtered[Reason.EXTERNAL] += 1
-                continue
-            places.append(place)
-            rows.append((url, host_id, depth, hops, via, parent_id))
-        self._enter(looked, np.array(places, np.int64), rows, now)
-        if batch.from_pages:
-            self._count_inlinks(looked)
-        return Added(len(rows), filtered)
-
-    def _enter(
-        self,
-        looked: Looked,
-        places: np.typing.NDArray[np.int64],
-        rows: list[tuple[str, int, int, int, int, int]],
-        now: float,
-    ) -> None:
-        if not rows:
-            return
-        ids = self._seen.insert(looked.hashes[places])
-        looked.ids[places] = ids
-        found_at = int(now)
-        self._database.write_many(
-            "INSERT INTO urls (id, url, host_id, depth, hops, via, parent_id, found_at)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            ((url_id, *row, found_at) for url_id, row in zip(ids.tolist(), rows, strict=True)),
-        )
-        counts = looked.counts[places].tolist()
-        self._front.add(
-            [
-                (self._priority(row[0], row[1], row[2], count), url_id, row[1], 0)
-                for url_id, count, row in zip(ids.tolist(), counts, rows, strict=True)
-            ]
-        )
-        self._counters.add("urls", len(rows))
+        """Sieve a batch: new URLs are entered, those to be asked for go to the front queues; known ones count as
+        in-links."""
+        return self._sieve.add(batch, now)
 
     def lower(self, host_ids: Iterable[int]) -> None:
         """From now on, let new URLs of these hosts wait behind those of others. In-links do not raise them."""
         self._lowered.update(host_ids)
 
-    def _priority(self, url: str, host_id: int, depth: int, inlinks: int) -> int:
+    def _level_of(self, url: str, host_id: int, depth: int, inlinks: int) -> int:
         if self._prioritiser is None:
             level = priority(depth, inlinks)
         else:
             level = self._prioritiser.priority(UrlFacts(url, depth, inlinks))
         return lowered(level) if host_id in self._lowered else level
 
-    def _count_inlinks(self, looked: Looked) -> None:
-        known = np.flatnonzero(looked.ids)
-        ids = looked.ids[known]
-        before, after, in_front = self._seen.add_inlinks(ids, looked.counts[known])
-        # A URL without in-links so far is new in this batch, and has its priority already.
-        rising = np.flatnonzero((before > 0) & in_front & steps_up(before, after))
-        if len(rising) and self._prioritiser is None:  # what a plugin said of a URL stays
-            columns = (ids[rising].tolist(), before[rising].tolist(), after[rising].tolist())
-            depths = depths_of(self._database, columns[0])
-            moves = [
-                (url_id, priority(depths[url_id], low), priority(depths[url_id], high))
-                for url_id, low, high in zip(*columns, strict=True)
-            ]
-            self._front.promote(move for move in moves if move[1] != move[2])
-
     def requeue(self, visited_before: float, outcomes: tuple[str, ...]) -> int:
         """Put URLs whose last visit is older, and ended in one of `outcomes`, back into the front queues."""
-        due = f"visited_at <= ? AND requeued = 0 AND outcome IN ({', '.join('?' * len(outcomes))})"
+        due = (
+            "visited_at <= ? AND requeued = 0 AND url_id IN (SELECT id FROM urls WHERE aside = 0)"
+            f" AND outcome IN ({', '.join('?' * len(outcomes))})"
+        )
         values = (visited_before, *outcomes)
-        levels = " ".join(f"WHEN urls.depth <= {depth} THEN {priority(depth, 0)}" for depth in range(32))
-        level = f"CASE {levels} ELSE {priority(32, 0)} END"
+        level = level_in_sql()
         joined = f"FROM visits JOIN urls ON urls.id = visits.url_id WHERE {due}"
         counts = self._database.query(f"SELECT {level}, count(*) {joined} GROUP BY 1", values).fetchall()
         self._front.flush()
@@ -208,12 +146,15 @@ class Frontier:
 
     # Back queues
 
-    def open_queues(self, fetchers: int, slots: int, now: float = _NEVER) -> None:
+    def open_queues(self, fetchers: int, slots: int, now: float = _NEVER, max_depth: float = _NEVER) -> None:
         """Make the back queues of the table, for so many fetchers with so many slots in all.
 
         Hosts that kept failing in an earlier run and are to be left alone after `now` are parked from the start.
+        URLs deeper than `max_depth` are held: they stay queued, and wait for the next run.
         """
         self._opened_at = now
+        self._run_depth = max_depth
+        self._hold_deep_entries()
         self._retired.clear()
         self._heaps = [[] for _ in range(fetchers)]
         self._load = [0] * fetchers
@@ -234,14 +175,51 @@ class Frontier:
             waiting = self._front.pull()
             if waiting is None:
                 return
+            depth = min(waiting.depth, self._standings.depth_of(waiting.url_id))  # the row may not be written yet
+            if depth > self._run_depth:
+                self._held.append((waiting.url_id, waiting.host_id, waiting.revisit))
+                continue
             self._seen.leave_front(waiting.url_id)
             queue = self._queues.get(waiting.host_id) or self._make_queue(waiting.host_id)
-            entry = Entry(waiting.url_id, waiting.url, waiting.depth, waiting.hops, waiting.revisit)
+            entry = Entry(waiting.url_id, waiting.url, depth, waiting.hops, waiting.revisit)
             if queue.order:
                 self._back.push(queue, entry)
             else:
                 self._back.append(queue, entry)
             self._schedule(queue)
+
+    def _hold_deep_entries(self) -> None:
+        """What an earlier run has left in the back queues may be too deep for this one."""
+        if self._run_depth == _NEVER:
+            return
+        rows = self._database.query(
+            "SELECT back.url_id, back.host_id, back.revisit, back.seq FROM back JOIN urls ON urls.id = back.url_id"
+            " WHERE urls.depth > ?",
+            (self._run_depth,),
+        ).fetchall()
+        self._held += [row[:3] for row in rows]
+        self._back.remove_rows([(host_id, seq) for _, host_id, _, seq in rows])
+
+    def _let_in(self, ids: list[int]) -> None:
+        """A shorter way was found to these URLs: those held that are no longer too deep join this run."""
+        if self._run_depth == _NEVER:
+            return
+        near = [url_id for url_id in ids if self._standings.depth_of(url_id) <= self._run_depth]
+        self._flush_held()
+        rows = self._database.query_each(
+            "SELECT urls.depth, held.url_id, held.host_id, held.revisit FROM held JOIN urls ON urls.id = held.url_id"
+            " WHERE held.url_id IN ({})",
+            near,
+        )
+        found = [(priority(depth, 0), url_id, host_id, revisit) for depth, url_id, host_id, revisit in list(rows)]
+        self._database.write_many("DELETE FROM held WHERE url_id = ?", [(row[1],) for row in found])
+        self._counters.add("held", -len(found))
+        self._front.put(found)
+
+    def _flush_held(self) -> None:
+        self._database.write_many("INSERT OR REPLACE INTO held VALUES (?, ?, ?)", self._held)
+        self._counters.add("held", len(self._held))
+        self._held.clear()
 
     def _make_queue(self, host_id: int) -> BackQueue:
         fetcher = min(range(len(self._load)), key=self._load.__getitem__)
@@ -451,7 +429,9 @@ class Frontier:
         """Write what is only in memory; to be committed by the caller."""
         self._front.flush()
         self._back.flush()
+        self._flush_held()
         self._seen.flush()
+        self._standings.flush()
         self._hosts.flush()
 
 
@@ -463,3 +443,9 @@ def _prioritiser_of(config: Config) -> PluginPrioritiser | None:
 
     plugin = registry.make_or_explain(registry.PRIORITIES, name, "crawl.prioritiser", config.plugins)
     return PluginPrioritiser(name, plugin)
+
+
+def level_in_sql() -> str:
+    """The built-in priority of a URL by its depth, as SQL over `urls`."""
+    levels = " ".join(f"WHEN urls.depth <= {depth} THEN {priority(depth, 0)}" for depth in range(_DEPTHS_IN_SQL))
+    return f"CASE {levels} ELSE {priority(_DEPTHS_IN_SQL, 0)} END"

@@ -42,3 +42,8 @@ def _is_of_these_sources(digest: str | None) -> bool:
 
 
 compiled, why_not = _load()
+
+
+def reader_in_use() -> str:
+    """Returns "compiled", or "tree" where there is no compiled module."""
+    return "tree" if compiled is None else "compiled"

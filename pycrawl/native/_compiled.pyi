@@ -1,4 +1,4 @@
-"""The compiled hot path (`native/*.c`); `native/__init__.py` says whether there is one."""
+"""The compiled hot path (`native/*.c`); `pycrawl.native.compiled` is this module, or None where it was not built."""
 
 from collections.abc import Callable
 from typing import Any
@@ -40,7 +40,8 @@ def scan_body(body: Any, /) -> int:
     """The flags of `body_scan.py`."""
 
 def set_entities(entities: dict[str, str], /) -> None: ...
-def set_frame_words(sure: list[str], sure_starts: list[str], maybe: list[str], /) -> None: ...
+def set_content_rules(*constants: Any) -> None:
+    """Takes the constants of `parse/frames.py` and `parse/text.py`, in the order that `parse/html.py` gives them."""
 
 class LinkCache:
     """What links came to, by their text (`parse/link_cache.py` says what the methods do)."""

@@ -1,16 +1,17 @@
 /* Which blocks of a page are its main content: the rules of parse/content.py and parse/frames.py, which say why. */
 
-#include "native.h"
+#include "scan.h"
 
-#define LONGEST_NAME 100 /* bytes that are read of class, and of id */
 #define MOST_WORDS 1024 /* names that tell of a frame; a power of two, twice as many as there are */
-#define LONGEST_WORD 23
+#define LONGEST_WORD 23 /* bytes */
 #define MOST_STARTS 32
-#define FEWEST_WORDS 25
 
-static const double SHARES[] = {0.0, 0.25, 0.65};
-static const double MANY_LINKS = 0.5, SOME_LINKS = 0.2, SHORT_PROSE = 0.3, LITTER = -1.0, LINK_LIST = 5.0, FLOOR = -25.0;
-static const size_t SHORT = 10;
+Rules rules;
+
+/* What `worth_of` and `is_kept` ask of an element, by its tag. */
+enum { HEADING = 1, ITEM = 2, PROSE = 4, CONTENT = 8 };
+static uint8_t roles[TAG_COUNT];
+static uint8_t suspicions[TAG_COUNT]; /* of the tag itself, whatever the names of the box say */
 
 typedef struct {
     char letters[LONGEST_WORD + 1];
@@ -57,19 +58,49 @@ static int take_words(PyObject *sequence, byte suspicion, bool are_starts, size_
     return count < 0 ? -1 : 0;
 }
 
-PyObject *native_set_frame_words(PyObject *self, PyObject *args) {
+/* Adds a role to the tags that a sequence names. */
+static int take_role(PyObject *names, uint8_t *table, uint8_t role) {
+    Py_ssize_t count = PySequence_Size(names);
+    for (Py_ssize_t place = 0; place < count; place++) {
+        PyObject *item = PySequence_GetItem(names, place);
+        Py_ssize_t length = 0;
+        const char *name = item != NULL ? PyUnicode_AsUTF8AndSize(item, &length) : NULL;
+        if (name != NULL) {
+            uint8_t tag = tag_of((const byte *)name, (size_t)length, name_hash((const byte *)name, (size_t)length));
+            table[tag] |= role;
+        }
+        Py_XDECREF(item);
+        if (name == NULL) {
+            return -1;
+        }
+    }
+    return count < 0 ? -1 : 0;
+}
+
+PyObject *native_set_content_rules(PyObject *self, PyObject *args) {
     (void)self;
-    PyObject *sure, *sure_starts, *maybe;
-    if (!PyArg_ParseTuple(args, "OOO", &sure, &sure_starts, &maybe)) {
+    PyObject *inline_tags, *void_tags, *unseen, *headings, *items, *prose, *content, *maybe_tags, *sure_tags;
+    PyObject *maybe, *sure, *sure_starts;
+    if (!PyArg_ParseTuple(args, "(ddd)ddddddnnnnn(OOO)(OOOO)(OO)(OOO)", &rules.shares[0], &rules.shares[1], &rules.shares[2],
+                          &rules.many_links, &rules.some_links, &rules.short_prose, &rules.litter, &rules.link_list,
+                          &rules.floor, &rules.short_words, &rules.fewest_words, &rules.longest_name, &rules.long_word,
+                          &rules.characters_of_word, &inline_tags, &void_tags, &unseen, &headings, &items, &prose, &content,
+                          &maybe_tags, &sure_tags, &maybe, &sure, &sure_starts)) {
         return NULL;
     }
     memset(words, 0, sizeof words);
+    memset(roles, 0, sizeof roles);
+    memset(suspicions, 0, sizeof suspicions);
     starts_count = 0;
     size_t taken = 0, starts_taken = 0;
-    if (take_words(maybe, 1, false, &taken) < 0 || take_words(sure, 2, false, &taken) < 0 ||
-        take_words(sure_starts, 2, true, &starts_taken) < 0) {
+    if (add_tags(inline_tags, TAG_INLINE) < 0 || add_tags(void_tags, TAG_VOID) < 0 || add_tags(unseen, TAG_UNSEEN) < 0 ||
+        take_role(headings, roles, HEADING) < 0 || take_role(items, roles, ITEM) < 0 || take_role(prose, roles, PROSE) < 0 ||
+        take_role(content, roles, CONTENT) < 0 || take_role(maybe_tags, suspicions, 1) < 0 ||
+        take_role(sure_tags, suspicions, 2) < 0 || take_words(maybe, 1, false, &taken) < 0 ||
+        take_words(sure, 2, false, &taken) < 0 || take_words(sure_starts, 2, true, &starts_taken) < 0) {
         return NULL;
     }
+    mark_leaving_tags();
     Py_RETURN_NONE;
 }
 
@@ -100,7 +131,7 @@ static int suspicion_of_word(const char *letters, size_t length) {
 static int suspicion_of_name(const char *name, size_t length) {
     int most = 0;
     size_t at = 0;
-    length = length < LONGEST_NAME ? length : LONGEST_NAME;
+    length = length < (size_t)rules.longest_name ? length : (size_t)rules.longest_name;
     while (at < length && most < 2) {
         size_t begin = at;
         if (is_capital(name[at]) && !(at + 1 < length && is_small(name[at + 1]))) {
@@ -123,15 +154,13 @@ static int suspicion_of_name(const char *name, size_t length) {
 }
 
 int suspicion_of(uint8_t tag, const char *class_name, size_t class_length, const char *id, size_t id_length) {
-    switch (tag) {
-    case TAG_ARTICLE: case TAG_MAIN: case TAG_BODY:
+    if (roles[tag] & CONTENT) {
         return 0;
-    case TAG_NAV: case TAG_FOOTER: case TAG_ASIDE: case TAG_MENU: case TAG_DIALOG: case TAG_FIGURE: case TAG_FIGCAPTION:
-        return 2;
-    default:
-        break;
     }
-    int most = tag == TAG_HEADER || tag == TAG_FORM || tag == TAG_ADDRESS;
+    int most = suspicions[tag];
+    if (most == 2) {
+        return most;
+    }
     int by_class = suspicion_of_name(class_name, class_length);
     most = by_class > most ? by_class : most;
     if (most < 2) {
@@ -143,40 +172,27 @@ int suspicion_of(uint8_t tag, const char *class_name, size_t class_length, const
 
 /* Blocks */
 
-static inline bool is_heading(uint8_t tag) {
-    return tag >= TAG_H1 && tag <= TAG_H6;
-}
-
-static inline bool is_item(uint8_t tag) {
-    return tag == TAG_LI || tag == TAG_TD || tag == TAG_TH || tag == TAG_DD;
-}
-
-static inline bool is_prose(uint8_t tag) {
-    return is_item(tag) || tag == TAG_P || tag == TAG_DT || tag == TAG_PRE || tag == TAG_BLOCKQUOTE;
-}
-
 static inline double link_share(const Block *block) {
-    size_t links = block->link_characters < block->characters ? block->link_characters : block->characters;
-    return (double)links / (double)block->characters;
+    return (double)block->link_letters / (double)block->letters;
 }
 
 static double worth_of(uint8_t tag, size_t count, double share) {
     if (share > 0) {
-        if (share > MANY_LINKS) {
-            return -LINK_LIST - (double)count;
+        if (share > rules.many_links) {
+            return -rules.link_list - (double)count;
         }
-        if (share > SOME_LINKS && is_item(tag)) {
-            return LITTER;
+        if (share > rules.some_links && (roles[tag] & ITEM)) {
+            return rules.litter;
         }
         count -= (size_t)((double)count * share);
     }
-    if (is_heading(tag)) {
+    if (roles[tag] & HEADING) {
         return 0.0;
     }
-    if (count >= SHORT) {
+    if (count >= (size_t)rules.short_words) {
         return (double)count;
     }
-    return is_prose(tag) && share == 0 ? SHORT_PROSE * (double)count : LITTER;
+    return (roles[tag] & PROSE) && share == 0 ? rules.short_prose * (double)count : rules.litter;
 }
 
 /* Adds to each box what the boxes inside have, but nothing below the floor. */
@@ -205,7 +221,7 @@ static void find_frames(Box *boxes, size_t box_count, const Block *blocks, size_
     add_up(boxes, box_count, 0.0);
     boxes[0].framed = false;
     for (size_t box = 1; box < box_count; box++) {
-        boxes[box].framed = boxes[boxes[box].parent].framed || boxes[box].worth < SHARES[boxes[box].suspicion] * boxes[0].worth;
+        boxes[box].framed = boxes[boxes[box].parent].framed || boxes[box].worth < rules.shares[boxes[box].suspicion] * boxes[0].worth;
     }
 }
 
@@ -217,7 +233,7 @@ static size_t best_box(Box *boxes, size_t box_count, const Block *blocks, size_t
             boxes[blocks[place].box].worth += worths[place];
         }
     }
-    add_up(boxes, box_count, FLOOR);
+    add_up(boxes, box_count, rules.floor);
     size_t best = box_count - 1;
     for (size_t box = box_count; box-- > 0;) {
         if (boxes[box].worth > boxes[best].worth) {
@@ -234,7 +250,7 @@ static bool is_kept(uint8_t tag, bool is_links, const bool *good, size_t count, 
         return false;
     }
     bool follows = (place + 1 < count && good[place + 1]) || (place + 2 < count && good[place + 2]);
-    if (is_heading(tag)) {
+    if (roles[tag] & HEADING) {
         return follows;
     }
     if (is_links) {
@@ -273,7 +289,7 @@ size_t choose_content(Box *boxes, size_t box_count, const Block *blocks, size_t 
         if (box < best || box >= end || boxes[box].framed) {
             continue;
         }
-        bool is_links = link_share(&blocks[place]) > MANY_LINKS;
+        bool is_links = link_share(&blocks[place]) > rules.many_links;
         kept[place] = good[rank] || is_kept(boxes[box].tag, is_links, good, inside, rank);
         if (kept[place]) {
             found++;
@@ -282,5 +298,5 @@ size_t choose_content(Box *boxes, size_t box_count, const Block *blocks, size_t 
         rank++;
     }
     free(good);
-    return words_found >= FEWEST_WORDS ? found : 0;
+    return words_found >= (size_t)rules.fewest_words ? found : 0;
 }

@@ -9,7 +9,7 @@ static PyMethodDef functions[] = {
     {"scan", native_scan, METH_VARARGS, "Links, title, text and main content of markup."},
     {"scan_body", native_scan_body, METH_O, "What bytes hold that decides how they are read and stored."},
     {"set_entities", native_set_entities, METH_O, "Named characters, as html.entities.html5 has them."},
-    {"set_frame_words", native_set_frame_words, METH_VARARGS, "Words in names that tell of a page's frame."},
+    {"set_content_rules", native_set_content_rules, METH_VARARGS, "The constants of parse/frames.py and parse/text.py."},
     {NULL, NULL, 0, NULL},
 };
 
@@ -23,6 +23,7 @@ static struct PyModuleDef module = {
 #endif
 
 PyMODINIT_FUNC PyInit__compiled(void) {
+    make_tags();
     PyObject *made = PyModule_Create(&module);
     if (made != NULL && (add_link_cache(made) < 0 || PyModule_AddStringConstant(made, "SOURCES", SOURCES_DIGEST) < 0)) {
         Py_CLEAR(made);

@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#pragma GCC visibility push(hidden) /* of the module only its entry is called from outside */
+
 typedef uint8_t byte;
 
 static inline byte small(byte letter) {
@@ -50,6 +52,8 @@ static inline byte *put_utf8(byte *to, uint32_t code) {
 
 /* words.c */
 PyObject *native_words(PyObject *self, PyObject *args);
+
+/* prints.c */
 PyObject *native_prints(PyObject *self, PyObject *args);
 PyObject *native_pairs(PyObject *self, PyObject *args);
 
@@ -72,8 +76,8 @@ PyObject *native_scan_body(PyObject *self, PyObject *body);
 
 typedef struct {
     size_t begin, end;  /* in the page's text */
-    size_t characters;
-    size_t link_characters;
+    size_t letters; /* characters but spaces */
+    size_t link_letters; /* of these, in links */
     size_t words;
     uint32_t box;
 } Block;
@@ -87,18 +91,36 @@ typedef struct {
     double worth;
 } Box;
 
+/* The order matters where ranges are asked for: ARTICLE to BLOCKQUOTE and H1 to HR end paragraphs; TABLE to TH. */
 enum Tag {
     TAG_OTHER, TAG_A, TAG_BR, TAG_BODY, TAG_HTML, TAG_HEAD, TAG_ARTICLE, TAG_MAIN, TAG_NAV, TAG_FOOTER, TAG_ASIDE, TAG_MENU,
     TAG_DIALOG, TAG_FIGURE, TAG_FIGCAPTION, TAG_HEADER, TAG_FORM, TAG_ADDRESS, TAG_P, TAG_DIV, TAG_LI, TAG_UL, TAG_OL, TAG_DL,
     TAG_DD, TAG_DT, TAG_PRE, TAG_BLOCKQUOTE, TAG_TABLE, TAG_CAPTION, TAG_ROWS, TAG_TR, TAG_TD, TAG_TH, TAG_H1, TAG_H2, TAG_H3,
-    TAG_H4, TAG_H5, TAG_H6, TAG_SECTION, TAG_CENTER, TAG_DETAILS, TAG_SUMMARY, TAG_FIELDSET, TAG_HR, TAG_INLINE, TAG_VOID,
-    TAG_SCRIPT, TAG_STYLE, TAG_TITLE, TAG_TEXTAREA, TAG_IFRAME, TAG_RAW, TAG_PLAINTEXT, TAG_UNSEEN, TAG_FOREIGN, TAG_AREA,
-    TAG_FRAME, TAG_LINK, TAG_META, TAG_BASE
+    TAG_H4, TAG_H5, TAG_H6, TAG_SECTION, TAG_CENTER, TAG_DETAILS, TAG_SUMMARY, TAG_FIELDSET, TAG_HR, TAG_INLINE, TAG_FONT,
+    TAG_VOID, TAG_SCRIPT, TAG_STYLE, TAG_TITLE, TAG_TEXTAREA, TAG_IFRAME, TAG_XMP, TAG_NOEMBED, TAG_NOFRAMES, TAG_PLAINTEXT,
+    TAG_NOSCRIPT, TAG_TEMPLATE, TAG_OBJECT, TAG_MARQUEE, TAG_BUTTON, TAG_SELECT, TAG_UNSEEN, TAG_RUBY, TAG_RUBY_BASE,
+    TAG_READING, TAG_READINGS, TAG_SVG, TAG_MATH, TAG_SVG_POINT, TAG_MATH_POINT, TAG_ANNOTATION, TAG_GLYPH, TAG_AREA, TAG_FRAME,
+    TAG_LINK, TAG_META, TAG_BASE, TAG_COUNT
 };
 
-PyObject *native_set_frame_words(PyObject *self, PyObject *args);
+/* tags.c */
+void make_tags(void);
+int add_tags(PyObject *names, uint8_t tag);
+void mark_leaving_tags(void);
+
+/* What parse/frames.py and parse/text.py say; `set_content_rules` takes it from there. */
+typedef struct {
+    double shares[3], many_links, some_links, short_prose, litter, link_list, floor;
+    Py_ssize_t short_words, fewest_words, longest_name, long_word, characters_of_word;
+} Rules;
+
+extern Rules rules;
+
+PyObject *native_set_content_rules(PyObject *self, PyObject *args);
 int suspicion_of(uint8_t tag, const char *class_name, size_t class_length, const char *id, size_t id_length);
 /* Marks the blocks of the main content; returns how many there are. `kept` has a place for each block. */
 size_t choose_content(Box *boxes, size_t box_count, const Block *blocks, size_t block_count, bool *kept, double *worths);
+
+#pragma GCC visibility pop
 
 #endif

@@ -1,47 +1,40 @@
 """A page's main content: its text without menus, sidebars, link lists, comments, notices and what else frames it.
 
-Two methods on the tree, compared by `bench/content.py`:
+Two methods on the outline of a tree (`text.py`), compared by `bench/content.py`:
 
 - "dom" gives each block of text a worth, its words if it reads like prose and less than nothing if it reads like a list
   of links, leaves out boxes whose names tell of a frame, and takes the box whose blocks are worth most together;
 - "slope" takes the flattest part of the document slope curve (`slope.py`).
 
-"auto" is what the compiled module does: "dom" on the markup, without a tree, at a fraction of the cost
-(`native/scan.c`, `native/content.c`); where it was not built, "auto" is "dom".
+"auto" is what the compiled reader does: "dom" on the markup, without a tree, at a fraction of the cost
+(`native/scan.c`, `native/content.c`); where it was not built, "auto" is "dom". Both give the same (`docs/reading.md`).
 """
 
 from __future__ import annotations
 
-from typing import Any
-
-from pycrawl.parse.frames import FLOOR, LONGEST_NAME, MANY_LINKS, SHARES, is_kept, suspicion, worth_of
+from pycrawl.parse.frames import FEWEST_WORDS, FLOOR, LONGEST_NAME, MANY_LINKS, SHARES, is_kept, suspicion, worth_of
 from pycrawl.parse.slope import flattest, low_slopes
-from pycrawl.parse.text import Block, Outline, outline, word_count
-
-FEWEST_WORDS = 25  # with less, the content found is not what the page is there for
-_BEGINNING = 1_000  # characters, in which that many words are found if there are
+from pycrawl.parse.text import Block, Outline, letter_count, word_count
 
 
-def page_text(tree: Any, method: str = "dom") -> str:
-    """The main content of an `HTMLTree`; all its text if that is too short."""
-    page = outline(tree)
-    text = _content(page, method)
-    return text if _is_enough(text) else page.text()
+def page_text(page: Outline, method: str = "dom") -> str:
+    """The main content of a page; all its text if that has too few words."""
+    kept = _kept_blocks(page, method)
+    is_enough = sum(word_count(block[0]) for block in kept) >= FEWEST_WORDS
+    return _joined(kept) if is_enough else page.text()
 
 
-def main_content(tree: Any, method: str = "dom") -> str:
-    """The main content of an `HTMLTree`, a line for each block; methods are "dom" and "slope"."""
-    return _content(outline(tree), method)
+def main_content(page: Outline, method: str = "dom") -> str:
+    """The main content of a page, a line for each block; methods are "dom" and "slope"."""
+    return _joined(_kept_blocks(page, method))
 
 
-def _is_enough(text: str) -> bool:
-    beginning = text[:_BEGINNING]
-    return word_count(beginning) + beginning.count("\n") >= FEWEST_WORDS
+def _kept_blocks(page: Outline, method: str) -> list[Block]:
+    return _by_slope(page) if method == "slope" else _by_boxes(page)
 
 
-def _content(page: Outline, method: str) -> str:
-    kept = _by_slope(page) if method == "slope" else _by_boxes(page)
-    return "\n".join([block[0] for block in kept])
+def _joined(blocks: list[Block]) -> str:
+    return "\n".join([block[0] for block in blocks])
 
 
 def _by_slope(page: Outline) -> list[Block]:
@@ -54,8 +47,8 @@ def _by_slope(page: Outline) -> list[Block]:
 
 def _by_boxes(page: Outline) -> list[Block]:
     worths = [
-        worth_of(page.boxes[box][0], word_count(text), link_length / len(text))
-        for text, link_length, _, box in page.blocks
+        worth_of(page.boxes[box][0], word_count(text), link_letters / letter_count(text) if link_letters else 0.0)
+        for text, link_letters, _, box in page.blocks
     ]
     framed = _framed(page, worths)
     judged = [(block, worth) for block, worth in zip(page.blocks, worths, strict=True) if not framed[block[3]]]
@@ -66,8 +59,12 @@ def _by_boxes(page: Outline) -> list[Block]:
     return [
         block
         for position, (block, _) in enumerate(inside)
-        if good[position] or is_kept(page.boxes[block[3]][0], block[1] > MANY_LINKS * len(block[0]), good, position)
+        if good[position] or is_kept(page.boxes[block[3]][0], _is_links(block), good, position)
     ]
+
+
+def _is_links(block: Block) -> bool:
+    return block[1] > MANY_LINKS * letter_count(block[0])
 
 
 def _framed(page: Outline, worths: list[float]) -> list[bool]:

@@ -12,8 +12,9 @@ from html.entities import html5
 
 from pycrawl.native import compiled
 from pycrawl.native.body_scan import scan_body
+from pycrawl.parse import frames
+from pycrawl.parse import text as text_rules
 from pycrawl.parse.charset import in_utf8
-from pycrawl.parse.frames import MAYBE_WORDS, SURE_STARTS, SURE_WORDS
 from pycrawl.parse.parsed import Parsed
 
 _SPACE = " \t\n\f\r"  # of HTML; str.strip() takes more
@@ -23,7 +24,24 @@ _COMPILED_METHODS = ("", "auto", "off")  # of main content, by their number ther
 _REFRESH = re.compile(r"""[\s\d.]*[;,\s]\s*(?:url\s*=\s*)?(["']?)(.+)""", re.IGNORECASE | re.DOTALL)
 if compiled is not None:
     compiled.set_entities(html5)
-    compiled.set_frame_words(sorted(SURE_WORDS), sorted(SURE_STARTS), sorted(MAYBE_WORDS))
+    compiled.set_content_rules(
+        frames.SHARES,
+        frames.MANY_LINKS,
+        frames.SOME_LINKS,
+        frames.SHORT_PROSE,
+        frames.LITTER,
+        frames.LINK_LIST,
+        frames.FLOOR,
+        frames.SHORT_WORDS,
+        frames.FEWEST_WORDS,
+        frames.LONGEST_NAME,
+        text_rules.LONG_WORD,
+        text_rules.CHARACTERS_OF_WORD,
+        (text_rules.INLINE_TAGS, text_rules.VOID_TAGS, text_rules.UNSEEN_TAGS),
+        (sorted(frames.HEADINGS), sorted(frames.ITEMS), sorted(frames.PROSE), sorted(frames.CONTENT_TAGS)),
+        (sorted(frames.MAYBE_TAGS), sorted(frames.SURE_TAGS)),
+        (sorted(frames.MAYBE_WORDS), sorted(frames.SURE_WORDS), frames.SURE_STARTS),
+    )
 
 
 class _Reader:
@@ -94,17 +112,18 @@ def parse_html(
     main_content: str = "",
     with_anchors: bool = False,
     seen: int | None = None,
+    by_tree: bool = False,
 ) -> Parsed:
     """Any bytes give a page; in hostile markup, the part that is affordable.
 
     `agent` is the robot's name: what a page says to it counts like what it says to all robots. `main_content` names
     the method by which that is found (`content.py`), if it is wanted. `seen` is what `scan_body` found in the body, if
-    there was one.
+    there was one. `by_tree`: as if there were no compiled reader, for comparison.
     """
     markup, charset = in_utf8(body, content_type, scan_body(body) if seen is None else seen)
     reader = _Reader(agent)
     anchors: dict[str, str] = {}
-    if compiled is not None and main_content in _COMPILED_METHODS:
+    if compiled is not None and main_content in _COMPILED_METHODS and not by_tree:
         title, text, content = compiled.scan(
             markup,
             reader.hrefs,
@@ -113,7 +132,6 @@ def parse_html(
             _COMPILED_METHODS.index(main_content),
             anchors if with_anchors else None,
         )
-        text = f"{title}\n{text}" if with_text else ""
     else:
         from pycrawl.parse.tree import read_tree
 
@@ -128,7 +146,7 @@ def parse_html(
         nofollow_hrefs=[*reader.nofollow_hrefs],
         base_href=reader.base_href,
         robots=frozenset(reader.robots),
-        text=text if with_text else "",
+        text=f"{title}\n{text}" if with_text else "",
         charset=charset,
         content_utf8=content if main_content else None,
         title=title,

@@ -11,9 +11,11 @@ from pycrawl.model import NO_LINKS, PackedLinks
 from pycrawl.native import compiled
 from pycrawl.parse.link_cache import FIRST_HASH, LinkCache, absolute, without_fragment
 from pycrawl.parse.parsed import Parsed
+from pycrawl.urls import asks
 from pycrawl.urls.normal_form import MAX_LENGTH, UrlRules, normalise, normalise_behind
 from pycrawl.urls.parts import likely_origin, origin, url_hash
-from pycrawl.urls.scope import Reason, Scope
+from pycrawl.urls.reasons import Reason
+from pycrawl.urls.scope import Scope
 
 SENT_SLOTS = 1 << 20  # 8 bytes each
 CACHE_ENTRIES = 1 << 19  # 16 bytes each
@@ -37,10 +39,19 @@ class _Place(NamedTuple):
     home: str  # its origin
     folder: str  # up to the last slash of its path
     own_hash: int  # of the page's URL
+    is_own: bool  # the base is the page's own URL
 
     @classmethod
-    def of(cls, base: str, own_hash: int) -> _Place:
-        return cls(base, origin(base), base.partition("?")[0].rpartition("/")[0] + "/", own_hash)
+    def of(cls, base: str, own_hash: int, is_own: bool) -> _Place:
+        return cls(base, origin(base), base.partition("?")[0].rpartition("/")[0] + "/", own_hash, is_own)
+
+
+class Packed(NamedTuple):
+    """The links of a page as they are sent."""
+
+    links: PackedLinks
+    withheld: tuple[tuple[int, PackedLinks], ...]  # what asks that they not be followed, and these links
+    filtered: dict[str, int]  # reason → links without a usable form
 
 
 class LinkPacker:
@@ -52,14 +63,12 @@ class LinkPacker:
         scope: Scope,
         seed: int,
         max_links: int,
-        obey_rel: bool = True,
         sent_slots: int = SENT_SLOTS,
         cache_entries: int = CACHE_ENTRIES if compiled is not None else PYTHON_CACHE_ENTRIES,
     ) -> None:
-        """`obey_rel`: anchors with rel=nofollow are not followed. `sent_slots`: a power of two."""
-        self._obey_rel = obey_rel
+        """`sent_slots`: a power of two."""
         self._rules = rules
-        self._filter = scope
+        self._scope = scope
         self._seed = seed
         self._max_links = max_links
         # Hashes of URLs whose text was sent: one slot for each residue, the newest stays. Forgets, never invents:
@@ -67,38 +76,60 @@ class LinkPacker:
         self._sent = array("Q", bytes(8 * sent_slots))
         self._sent[0] = 1
         self._last_slot = sent_slots - 1
+        self._cache_entries = cache_entries
         self._cache = _new_cache(seed, cache_entries)
         self._origins: set[str] = set()  # of normalised URLs
 
-    def pack(self, page: Parsed, url: str, depth: int, follow: bool = True) -> tuple[PackedLinks, dict[str, int]]:
-        """The distinct links of the page at `url` that are wanted, and how many were turned away, by reason.
+    def pack(self, page: Parsed, url: str, ask: int = 0) -> Packed:
+        """The distinct links of the page at `url`.
 
-        `follow` is False when page or server asks that none of its links be followed.
+        `ask`: what asks that none of them be followed (`urls/asks.py`).
         """
         filtered: dict[str, int] = {}
-        if not follow:
-            _count(filtered, Reason.NOFOLLOW, len(page.hrefs) + len(page.nofollow_hrefs))
-            return NO_LINKS, filtered
-        hrefs = page.hrefs
-        if self._obey_rel:
-            _count(filtered, Reason.NOFOLLOW, len(page.nofollow_hrefs))
+        place = self._place(page, url)
+        withheld: list[tuple[int, PackedLinks]] = []
+        links = NO_LINKS
+        if ask:
+            self._withhold(withheld, ask, [*page.hrefs, *page.nofollow_hrefs], place, filtered)
         else:
-            hrefs = [*hrefs, *page.nofollow_hrefs]
-        if self._filter.is_too_deep(depth + 1):
-            _count(filtered, Reason.TOO_DEEP, len(hrefs))
-            return NO_LINKS, filtered
+            links = self._pack(page.hrefs, place, filtered)
+            self._withhold(withheld, asks.REL, page.nofollow_hrefs, place, filtered)
+        return Packed(links, tuple(withheld), filtered)
+
+    def forget_sent(self) -> None:
+        """What was packed last did not reach the coordinator: all texts are sent again from now on."""
+        self._sent = array("Q", bytes(8 * len(self._sent)))
+        self._sent[0] = 1
+        self._cache = _new_cache(self._seed, self._cache_entries)  # what it knows counts as sent too
+
+    def _place(self, page: Parsed, url: str) -> _Place:
+        base = (normalise(page.base_href, self._rules, url) if page.base_href else url) or url
+        return _Place.of(base, url_hash(url, self._seed), base == url)
+
+    def _withhold(
+        self,
+        withheld: list[tuple[int, PackedLinks]],
+        ask: int,
+        hrefs: list[str],
+        place: _Place,
+        filtered: dict[str, int],
+    ) -> None:
+        if hrefs:
+            links = self._pack(hrefs, place, filtered)
+            if links.hashes:
+                withheld.append((ask, links))
+
+    def _pack(self, hrefs: list[str], place: _Place, filtered: dict[str, int]) -> PackedLinks:
         if len(hrefs) > self._max_links:
             hrefs = _without_fragments(hrefs)
             _count(filtered, Reason.TOO_MANY_LINKS, max(0, len(hrefs) - self._max_links))
             hrefs = hrefs[: self._max_links]
-        base = (normalise(page.base_href, self._rules, url) if page.base_href else url) or url
-        place = _Place.of(base, url_hash(url, self._seed))
-        hashes, reasons, unknown = self._cache.look(hrefs, place.home, place.folder, base == url, place.own_hash)
+        hashes, reasons, unknown = self._cache.look(hrefs, place.home, place.folder, place.is_own, place.own_hash)
         for code in reasons:
             _count(filtered, _REASONS[code - 1], 1)
         if not unknown:
-            return PackedLinks(hashes, b"", 0), filtered
-        return self._links(hashes, unknown, place, filtered), filtered
+            return PackedLinks(hashes)
+        return self._links(hashes, unknown, place, filtered)
 
     def _links(self, hashes: bytes, unknown: list[str], place: _Place, filtered: dict[str, int]) -> PackedLinks:
         """Those with text, and behind them those without."""
@@ -116,7 +147,8 @@ class LinkPacker:
         for link_hash in fresh:  # also met in another spelling, when it had just become known
             known.pop(link_hash, None)
         packed = struct.pack(f"<{len(fresh) + len(known)}Q", *fresh, *known)
-        return PackedLinks(packed, "\n".join(fresh.values()).encode(), len(fresh))
+        verdicts = bytes([self._scope.code_of(url) for url in fresh.values()])
+        return PackedLinks(packed, "\n".join(fresh.values()).encode(), len(fresh), verdicts)
 
     def _find(self, href: str, place: _Place) -> _Found:
         text = absolute(href, place.home, place.folder)
@@ -142,10 +174,10 @@ class LinkPacker:
     def _judge(self, url: str | None, href: str) -> tuple[str, int] | Reason:
         if url is None:
             return _why_not_a_url(href)
-        return self._filter.scope_verdict(url) or (url, url_hash(url, self._seed))
+        return Reason.TOO_LONG if self._scope.is_too_long(url) else (url, url_hash(url, self._seed))
 
     def _once_told(self, found: tuple[str, int] | Reason, own_hash: int) -> _Found:
-        """A URL takes its text along unless that was sent before: the caller has to send it now.
+        """Send a URL's text the first time, its hash afterwards. The receiver must keep every text.
 
         A page's own URL came from the coordinator, which so knows it.
         """

@@ -2,43 +2,53 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 # Bounds the walk to some 0.2 s, whatever the page: the steps into and out of a node count.
 MAX_STEPS = 200_000
 
-# A block is text that nothing but inline elements interrupts, its white space single spaces; how many of its characters
-# are in links; how many tags stand between the last block's end and this one's; and the innermost box around it.
+# A block is text that nothing but inline elements interrupts, its white space single spaces; how many of its letters
+# (characters but spaces) are in links; how many tags stand between the last block's end and this one's; and the
+# innermost box around it.
 Block = tuple[str, int, int, int]
 # A box is a block element: tag, class, id, and the box around it, which always stands before it.
 Box = tuple[str, str, str, int]
 
-_TEXT, _LINK, _INLINE, _BOX, _BREAK, _NO_BREAK, _UNSEEN, _UNSEEN_VOID, _NO_TAG = range(9)
-_TAGS_OF = (0, 2, 2, 2, 1, 1, 2, 1, 0)  # how many tags a node has, by its kind
-# What a node is by its name; any other is a box.
+# What an element is by its name; any other is a box. The compiled reader is given these names (`html.py` does it).
+INLINE_TAGS = (
+    "a abbr acronym b bdi bdo big cite code colgroup data del dfn em font i ins kbd label map mark nobr optgroup "
+    "option picture q rb ruby s samp small span strike strong sub sup time tt u var"
+).split()
+# These never hold anything.
+VOID_TAGS = "area base basefont bgsound col embed frame img input keygen link meta param source track wbr".split()
+# Nothing of what these hold is the page's text; readings (rt, rp) would be glued to the words that they explain.
+UNSEEN_TAGS = (
+    "audio button canvas datalist frameset head iframe math noembed noframes noscript object plaintext rp rt rtc "
+    "script select style svg template textarea title video xmp"
+).split()
+
+_TEXT, _LINK, _INLINE, _BOX, _BREAK, _UNSEEN, _UNSEEN_VOID, _NO_TAG = range(8)
+_TAGS_OF = (0, 2, 2, 2, 1, 2, 1, 0)  # how many tags a node has, by its kind
 _KINDS = {
+    **dict.fromkeys(INLINE_TAGS, _INLINE),
+    **dict.fromkeys(UNSEEN_TAGS, _UNSEEN),
+    **dict.fromkeys(VOID_TAGS, _UNSEEN_VOID),
+    **dict.fromkeys(("#comment", "#cdata-section", "#document-fragment"), _NO_TAG),
     "#text": _TEXT,
     "a": _LINK,
     "br": _BREAK,
-    "wbr": _NO_BREAK,
-    **dict.fromkeys(
-        "abbr acronym b bdi bdo big cite code data del dfn em font i ins kbd label mark nobr q s samp small span "
-        "strike strong sub sup time tt u var".split(),
-        _INLINE,
-    ),
-    **dict.fromkeys(
-        "script style noscript template svg math iframe object embed canvas audio video select option textarea button "
-        "head title picture map colgroup frameset".split(),
-        _UNSEEN,
-    ),
-    **dict.fromkeys("img input meta link base source track area col param frame".split(), _UNSEEN_VOID),
-    **dict.fromkeys(("#comment", "#cdata-section", "#document-fragment"), _NO_TAG),
 }
-_EVERYTHING = 1 << 60  # characters: more than any text has
+
+_SPACE = " \t\n\f\r\xa0"  # parts words; other white space of Unicode is kept as it is
+_SOFT_HYPHEN = "\xad"  # says where a word may be broken; no part of it
+_UNCLEAN = re.compile(f"[\t\n\f\r\xa0{_SOFT_HYPHEN}]")
+_CLEANED = {**dict.fromkeys(map(ord, _SPACE), " "), ord(_SOFT_HYPHEN): None}
+_NO_LETTERS = _SPACE + _SOFT_HYPHEN
 
 # Scripts without spaces between words have about two characters to a word; no other's average word is so long.
-_LONG_WORD = 12  # characters
-_CHARACTERS_OF_WORD = 2
+LONG_WORD = 12  # characters
+CHARACTERS_OF_WORD = 2
 
 
 class Outline:
@@ -54,14 +64,12 @@ class Outline:
         """All visible text, a line for each block."""
         return "\n".join([block[0] for block in self.blocks])
 
-    def add_block(self, text: str, link_length: int, tags: int, box: int) -> int:
+    def add_block(self, text: str, link_letters: int, tags: int, box: int) -> int:
         """Adds a text unless it is blank; the number of tags that still wait for the next one."""
-        text = text.strip()
-        if "\n" in text or "  " in text or "\t" in text or "\xa0" in text:
-            text = " ".join(text.split())
+        text = clean_text(text)
         if not text:
             return tags
-        self.blocks.append((text, min(link_length, len(text)) if link_length else 0, tags, box))
+        self.blocks.append((text, link_letters, tags, box))
         return 0
 
 
@@ -75,7 +83,7 @@ def outline(tree: Any, most_steps: int = MAX_STEPS) -> Outline:
 
 def _walk(node: Any, found: Outline, most_steps: int) -> None:
     """Reads the node and all that follow it or its parents; elements that hold no others are read at once."""
-    box = tags = link_length = links_open = 0
+    box = tags = link_letters = links_open = 0
     parts: list[str] = []  # of the block that is being read
     stack: list[tuple[Any, int, int]] = []  # open elements, their kinds, and the boxes around them
     boxes, add_block, kind_of = found.boxes, found.add_block, _KINDS.get
@@ -89,8 +97,8 @@ def _walk(node: Any, found: Outline, most_steps: int) -> None:
                 links_open -= 1
             elif kind == _BOX:
                 if parts:
-                    tags = add_block("".join(parts), link_length, tags, box)
-                    parts, link_length = [], 0
+                    tags = add_block("".join(parts), link_letters, tags, box)
+                    parts, link_letters = [], 0
                 box = outer
             node = node.next
             continue
@@ -101,7 +109,7 @@ def _walk(node: Any, found: Outline, most_steps: int) -> None:
             if parts or not text.isspace():
                 parts.append(text)
                 if links_open:
-                    link_length += len(text)
+                    link_letters += letter_count(text)
         elif kind > _BOX:
             tags += _TAGS_OF[kind]
             if kind == _BREAK:
@@ -110,8 +118,8 @@ def _walk(node: Any, found: Outline, most_steps: int) -> None:
             outer = box
             if kind == _BOX:
                 if parts:
-                    tags = add_block("".join(parts), link_length, tags, box)
-                    parts, link_length = [], 0
+                    tags = add_block("".join(parts), link_letters, tags, box)
+                    parts, link_letters = [], 0
                 box = len(boxes)
                 boxes.append((tag, node.class_name, node.id, outer))
             if node.first_element_child is not None:
@@ -123,20 +131,33 @@ def _walk(node: Any, found: Outline, most_steps: int) -> None:
             tags += 2
             text = node.text
             if kind == _BOX:
-                tags = add_block(text, _EVERYTHING if links_open else 0, tags, box)
+                tags = add_block(text, letter_count(text) if links_open else 0, tags, box)
                 box = outer
             else:
                 parts.append(text)
                 if links_open or kind == _LINK:
-                    link_length += len(text)
+                    link_letters += letter_count(text)
         node = node.next
     if parts:
-        add_block("".join(parts), link_length, tags, box)
+        add_block("".join(parts), link_letters, tags, box)
+
+
+def clean_text(text: str) -> str:
+    """The text with single spaces, none around it, and without soft hyphens."""
+    text = text.strip(_SPACE)
+    if "  " in text or _UNCLEAN.search(text):
+        text = " ".join(filter(None, text.translate(_CLEANED).split(" ")))
+    return text
+
+
+def letter_count(text: str) -> int:
+    """How many characters of a text are neither white space nor soft hyphens."""
+    return len(text) - sum(map(text.count, _NO_LETTERS))
 
 
 def word_count(text: str) -> int:
     """How many words a block's text has; in scripts that do not part words, about as many as its length tells."""
     words = text.count(" ") + 1
-    if len(text) > _LONG_WORD * words and not text.isascii():
-        return max(words, len(text) // _CHARACTERS_OF_WORD)
+    if len(text) > LONG_WORD * words and not text.isascii():
+        return max(words, len(text) // CHARACTERS_OF_WORD)
     return words

@@ -1,8 +1,8 @@
-"""When may this host be hit again: pure functions of what happened and the rules.
+"""When a host may be hit again: pure functions of the last fetch and the rules.
 
-The gap counts from the end of the last fetch, or from its start where the rules say so (and then half of it is kept
-after its end, as a slow host needs rest the most). A host that fails gets twice as long after each failure in a row;
-one that keeps failing is parked, so that a crawl can end although a host may come back tomorrow.
+The pause counts from the end of the last fetch, or from its start with `politeness.delay_from = "start"`; then half of
+it is still kept after the end, as a slow host needs rest the most. Each failure in a row doubles the pause. A host that
+keeps failing is parked for minutes or hours: it does not keep the crawl from ending, and is tried again later.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from email.utils import parsedate_to_datetime
 
 from pycrawl.config import Config
 
-_FIRST_BACKOFF = 1.0  # seconds: what doubles when the configured delay is shorter
+_FIRST_BACKOFF = 1.0  # seconds; the pause after a first failure, if the usual pause is shorter
 _FIRST_PARKING = 600.0  # seconds
 _LONGEST_PARKING = 86_400.0  # seconds
 _MOST_DOUBLINGS = 20
 _FAILURES_UNTIL_PARKED = 5  # in a row
-_ROBOTS_GIVEN_UP = 30 * 86_400.0  # seconds
-_LONGEST_NUMBER = 12  # digits
-_MOST_AHEAD = 8  # URLs
-_PAGES_FOR_ONE_AHEAD = 16
-_SECONDS_AHEAD = 0.25
+_ROBOTS_GIVEN_UP = 30 * 86_400.0  # seconds; a robots.txt unreachable for so long counts as missing
+_LONGEST_NUMBER = 12  # digits of a Retry-After header that are read
+_MOST_AHEAD = 8  # URLs of one host
+_PAGES_FOR_ONE_AHEAD = 16  # a host gets one URL ahead for each 16 pages fetched from it
+_SECONDS_AHEAD = 0.25  # the URLs ahead must not take longer than this
 _SHORTEST_FETCH = 0.001  # seconds
 _LEAST_REST = 0.5  # of the delay, where it counts from the start of a fetch
 
@@ -48,7 +48,7 @@ class PolitenessRules:
 
 
 def gap(rules: PolitenessRules, crawl_delay: float, fetch_seconds: float, failures: int, retry_after: float) -> float:
-    """Seconds from the end of a fetch to the next one on the host, `failures` in a row included."""
+    """Returns the pause in seconds from the end of a fetch to the next on its host, after `failures` in a row."""
     delay = max(rules.delay, min(crawl_delay, rules.max_crawl_delay))
     rest = max(delay - fetch_seconds, _LEAST_REST * delay) if rules.from_start else delay
     polite = max(rest, rules.delay_factor * fetch_seconds)
@@ -59,8 +59,11 @@ def gap(rules: PolitenessRules, crawl_delay: float, fetch_seconds: float, failur
 
 
 def ahead(pages: int, fetch_seconds: float) -> int:
-    """How many URLs of a host that needs no pause may be sent to its fetcher before their turn, so that it never waits
-    for the coordinator: few while the host is little known, and no more than it answers in a moment."""
+    """Returns how many URLs of a host without a pause may be sent to its fetcher before their turn.
+
+    So the fetcher need not wait for the coordinator between two pages. Few while few pages of the host are known, and
+    no more than the host answers in a quarter of a second.
+    """
     return min(_MOST_AHEAD, pages // _PAGES_FOR_ONE_AHEAD, int(_SECONDS_AHEAD / max(fetch_seconds, _SHORTEST_FETCH)))
 
 
@@ -69,18 +72,18 @@ def is_parked(failures: int) -> bool:
 
 
 def parking(failures: int) -> float:
-    """Seconds that a host which failed so many times in a row is left alone."""
+    """Returns for how many seconds a host is parked that failed so many times in a row."""
     doublings = min(max(failures - _FAILURES_UNTIL_PARKED, 0), _MOST_DOUBLINGS)
     return min(_FIRST_PARKING * 2.0**doublings, _LONGEST_PARKING)
 
 
 def may_ignore_robots(failing_since: float, now: float) -> bool:
-    """Whether robots.txt has been unreachable for so long that it counts as not there (RFC 9309, 2.3.1.4)."""
+    """True if robots.txt has been unreachable for so long that it counts as missing (RFC 9309, 2.3.1.4)."""
     return failing_since > 0 and now - failing_since >= _ROBOTS_GIVEN_UP
 
 
 def retry_after_seconds(value: str, now: float) -> float:
-    """The wait that a Retry-After header asks for, in seconds or as an HTTP date; 0 when it makes no sense."""
+    """Returns the seconds that a Retry-After header (a number or an HTTP date) asks to wait; 0 if it is neither."""
     value = value.strip()
     if value.isascii() and value.isdigit():
         return float(value[:_LONGEST_NUMBER])

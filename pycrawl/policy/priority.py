@@ -1,6 +1,6 @@
-"""The prioritiser: an integer from 1 to F for each URL, F first.
+"""The priority of a URL: 1 to FRONT_QUEUES, the highest is fetched first. There is a front queue for each.
 
-Near the seeds comes before far away, and a URL that many pages link to rises. The URLs of mirrors stand lower.
+URLs near the seeds come before those far away; a URL that many pages link to rises; those of mirrors are lowered.
 """
 
 from __future__ import annotations
@@ -66,10 +66,10 @@ class PluginPrioritiser:
 
 
 def lowered(priority: int) -> int:
-    """For a URL of a host that brings little new."""
+    """Returns the priority for a URL of a host that brings little new, such as a mirror."""
     return max(1, priority - _STEPS_DOWN)
 
 
 def steps_up(before: NDArray[np.uint8], after: NDArray[np.uint8]) -> NDArray[np.bool_]:
-    """Where so many more in-links can change a priority."""
+    """True for each URL whose priority can change when its in-links grow from `before` to `after`."""
     return np.not_equal(_STEPS_UP[before], _STEPS_UP[after])

@@ -53,7 +53,7 @@ _MAX_AGE = re.compile(r'max-age\s*=\s*"?([0-9]+)"?').fullmatch
 
 
 def _spellings() -> dict[str, str]:
-    """Every octet, and every escape of one, to the spelling in which they are compared."""
+    """Returns a table from each octet, and each escape of one, to the spelling in which rules and URLs are compared."""
     escapes = {octet: f"%{octet:02X}" for octet in range(256)}
     literal = {chr(octet): chr(octet) if chr(octet) in _FIT else escape for octet, escape in escapes.items()}
     hexadecimal = "0123456789abcdefABCDEF"
@@ -69,13 +69,13 @@ def _respell(found: re.Match[str]) -> str:
 
 
 def _undo_dividers(text: str) -> str:
-    """`text` with `%2F` and `%3F` undone in its query, where "/" and "?" divide nothing."""
+    """Returns `text` with `%2F` and `%3F` decoded in its query, where "/" and "?" have no special meaning."""
     path, mark, query = text.partition("?")
     return path + mark + query.replace("%2F", "/").replace("%3F", "?")
 
 
 def _paths(url: str) -> tuple[str, ...]:
-    """Path and query of any URL, as rules see them: as spelt, and with the dividers in its query undone."""
+    """Returns path and query of a URL in the spellings that rules are compared with: as written, and `%2F` decoded."""
     authority = _AUTHORITY(url)
     path = url[authority.end() if authority else 0 :].partition("#")[0]
     if not path.startswith("/"):
@@ -87,7 +87,7 @@ def _paths(url: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """May a URL be fetched, and by which line of the file; no line (empty, 0) if no rule matched."""
+    """Whether a URL may be fetched, and the line of robots.txt that says so; empty and 0 if no rule matched."""
 
     allowed: bool
     line: str
@@ -113,12 +113,12 @@ class _Rule:
 
     @property
     def longest_part(self) -> str:
-        """What a path must contain to match, for a first look."""
+        """A text that every matching path contains: a quick test before `matches`."""
         return max((*self.middle, self.tail, self.head), key=len)
 
     @property
     def precedence(self) -> tuple[int, bool]:
-        """Sorts the most specific match first, Allow before an equal Disallow (2.2.2)."""
+        """The sort key of precedence: the longest pattern first, Allow before an equally long Disallow (2.2.2)."""
         return -self.octets, not self.allow
 
     def matches(self, path: str) -> bool:
@@ -161,7 +161,7 @@ def _spell(pattern: str) -> str:
 
 
 def _rule(allow: bool, pattern: str, line: str, line_number: int) -> _Rule | None:
-    """The rule for `pattern`; None for one that no path can match."""
+    """Returns the rule for `pattern`, or None if no path can match it."""
     anchored = pattern.endswith("$")
     spelt = _spell(pattern.removesuffix("$"))
     if not spelt.startswith(("/", "*")):
@@ -174,7 +174,7 @@ def _rule(allow: bool, pattern: str, line: str, line_number: int) -> _Rule | Non
 
 
 def _lines(body: bytes) -> list[str]:
-    """The lines to parse. Bytes that are not UTF-8 come through as surrogates, and go back to octets in `_rule`."""
+    """Returns the lines of the file. Bytes that are not UTF-8 become surrogates, and octets again in `_rule`."""
     if len(body) >= MAX_ROBOTS_BYTES:  # a body of just this length was cut by the fetch
         body = body[:MAX_ROBOTS_BYTES]
         body = body[: max(body.rfind(b"\n"), body.rfind(b"\r")) + 1]
@@ -288,7 +288,7 @@ class RobotsRules:
         return cls(digest, filter(None, rules), group.crawl_delay, reading.sitemaps)
 
     def allowed(self, url: str) -> bool:
-        """May `url` (absolute) be fetched?"""
+        """True if the absolute `url` may be fetched."""
         plain = _PLAIN_URL(url)
         paths = (plain[1],) if plain else _paths(url)
         for path in paths:  # most URLs meet no Disallow at all, which is the cheaper thing to find out
@@ -298,12 +298,12 @@ class RobotsRules:
         return True
 
     def verdict(self, url: str) -> Verdict:
-        """May `url` (absolute) be fetched, and which line says so?"""
+        """Returns whether the absolute `url` may be fetched, and the line that says so."""
         rule = self._deciding(_paths(url))
         return Verdict(rule.allow, _readable(rule.line.strip()), rule.line_number) if rule else Verdict(True, "", 0)
 
     def _is_denied(self, path: str) -> bool:
-        """Does a Disallow with special characters match, whatever the Allow lines say?"""
+        """True if a Disallow with special characters matches, whatever the Allow lines say."""
         for part, rule in self._denials:  # noqa: SIM110  any() would take a third longer
             if part in path and rule.matches(path):
                 return True
@@ -339,8 +339,10 @@ def directives(values: Iterable[str], agent: str) -> frozenset[str]:
 
 
 def expiry(headers_cache_control: str, fetched_at: float, ttl: float) -> float:
-    """When a robots.txt fetched at `fetched_at` is asked for again: after `ttl` seconds, or sooner if its Cache-Control
-    says so, but not within a minute (2.4)."""
+    """Returns when a robots.txt that was fetched at `fetched_at` expires.
+
+    That is after `ttl` seconds, or sooner if its Cache-Control says so, but never within a minute (2.4).
+    """
     lifetime = ttl
     for directive in headers_cache_control.lower().split(","):
         age = _MAX_AGE(directive.strip())

@@ -1,4 +1,4 @@
-"""Digests that stand for some bytes in logs and reports."""
+"""A short digest that names one version of a robots.txt in logs and reports."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ from xxhash import xxh3_64_hexdigest
 
 
 def robots_digest(data: bytes) -> str:
-    """16 hexadecimal digits."""
+    """Returns 16 hexadecimal digits."""
     return xxh3_64_hexdigest(data)

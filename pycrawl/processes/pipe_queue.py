@@ -1,4 +1,4 @@
-"""A queue between two processes that neither can be made to wait on.
+"""A queue between two processes that never blocks either of them.
 
 It is a multiprocessing pipe with one writer and one reader. `multiprocessing.Queue` is not used, for two reasons: its
 lock dies with a killed process, and every other writer then waits for ever; and its feeder thread fights the event loop
@@ -23,7 +23,7 @@ _READ_BYTES = 1 << 20
 
 
 class Sender:
-    """The writing end: what the pipe does not take at once waits here, in order."""
+    """The writing end. Values that do not fit into the pipe wait here, in order, until `flush`."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -73,7 +73,7 @@ class Receiver:
         return self._connection.fileno()
 
     def receive(self) -> list[Any]:
-        """All values that are here whole. Raises EOFError when the writer is gone and nothing whole is left."""
+        """Returns all values that have arrived whole. Raises EOFError if the writer is gone and none is left."""
         at_end = self._read()
         values = []
         start = 0
@@ -91,7 +91,7 @@ class Receiver:
         return values
 
     def _read(self) -> bool:
-        """Take in what is there; True at the end of the pipe."""
+        """Read what the pipe holds. Returns True at the end of the pipe: the writer has closed it or died."""
         while True:
             try:
                 data = os.read(self._connection.fileno(), _READ_BYTES)

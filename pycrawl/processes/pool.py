@@ -1,4 +1,4 @@
-"""The fetcher processes: spawn, talk to, watch, replace.
+"""The fetcher processes: starts them, exchanges jobs and results with them, and replaces those that fail.
 
 Each fetcher is spawned by the dotted name of its module and has a pipe for each direction. A fetcher that died, or that
 has shown no sign of life for too long and was killed for it, is replaced at once; what it had in flight is for the
@@ -29,7 +29,7 @@ from pycrawl.processes.pipe_queue import Receiver, Sender
 
 _WORKER = "pycrawl.fetcher.process"
 _START_SECONDS = 60.0  # for a new process until its first sign of life
-_STILLBORN_MOST = 3  # in a row
+_STILLBORN_MOST = 3  # fetchers in a row that end before their first sign of life; then the crawl gives up
 _LONGEST_LINE = 300  # characters of the log that are shown
 _GRACE_SECONDS = 2.0  # for a process that was told to stop
 _MOST_FILES = 16_384  # open in one process
@@ -49,7 +49,7 @@ class _Fetcher:
 
 @dataclass(frozen=True, slots=True)
 class Death:
-    """A fetcher has gone and was replaced. `url_id`: what it was working on; 0 when that is not known."""
+    """A fetcher died or was killed, and was replaced. `url_id` is the URL it was working on; 0 if not known."""
 
     fetcher: int
     url_id: int
@@ -59,7 +59,7 @@ class Death:
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """What came in while waiting."""
+    """What `wait` returns: the results that arrived, by fetcher, and the fetchers that died."""
 
     results: list[tuple[int, Results]]
     deaths: list[Death]
@@ -67,12 +67,12 @@ class News:
 
 @contextlib.contextmanager
 def _deaf_to_terminal() -> Iterator[None]:
-    """What is started here never sees Ctrl-C or the terminal's end, which reach the whole process group.
+    """Processes started inside this block never see SIGINT and SIGHUP, which a terminal sends to the whole group.
 
-    When to stop is for the coordinator to say, and a process cannot ignore a signal before its first line runs; but it
-    is born with the signals blocked that its parent has blocked.
+    Only the coordinator decides when to stop. A new process cannot ignore a signal before its first line runs; but it
+    inherits the signals that its parent has blocked.
     """
-    resource_tracker.ensure_running()  # else it is started along with the first fetcher, and lifts the block
+    resource_tracker.ensure_running()  # else it starts with the first fetcher, and unblocks the signals
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGHUP})
     try:
         yield
@@ -81,7 +81,7 @@ def _deaf_to_terminal() -> Iterator[None]:
 
 
 def _allow_many_files() -> None:
-    """Fetchers inherit the limit; by default it is one that old programs need, far below what the system allows."""
+    """Raise the limit on open files, which fetchers inherit: the default is far below what the system allows."""
     soft, hard = getrlimit(RLIMIT_NOFILE)
     if soft < _MOST_FILES:
         setrlimit(RLIMIT_NOFILE, (min(hard, _MOST_FILES), hard))
@@ -105,12 +105,12 @@ class FetcherPool:
 
     def send(self, number: int, jobs: Jobs) -> None:
         fetcher = self._fetchers[number]
-        with contextlib.suppress(BrokenPipeError):  # it has died: `wait` will tell
+        with contextlib.suppress(BrokenPipeError):  # it has died: the next `wait` reports it
             fetcher.jobs.send(jobs)
         self._watch_writing(fetcher)
 
     def wait(self, seconds: float, wake_fd: int = -1) -> News:
-        """Wait for results, at most so long; also woken by `wake_fd`, which stays for the caller to read."""
+        """Wait for results for at most `seconds`. Returns early if `wake_fd` is readable; the caller has to read it."""
         news = News([], [])
         if wake_fd >= 0 and wake_fd not in self._selector.get_map():
             self._selector.register(wake_fd, selectors.EVENT_READ)
@@ -128,7 +128,7 @@ class FetcherPool:
         return news
 
     def _receive(self, fetcher: _Fetcher, news: News) -> bool:
-        """Take in what a fetcher sent; False when it is gone."""
+        """Add the results that a fetcher sent to `news`. Returns False if the fetcher is gone."""
         try:
             messages = fetcher.results.receive()
         except EOFError:
@@ -173,7 +173,7 @@ class FetcherPool:
         return Death(fetcher.number, int(fetcher.working_on.value), cause, from_outside)
 
     def _last_words(self) -> str:
-        """The last line that a fetcher left in the log: what it died of, as a rule."""
+        """Returns the last line of the fetchers' log; it usually says why a fetcher died."""
         lines = self._log_file.read_text("utf-8", "replace").split("\n") if self._log_file.exists() else []
         return next((line.strip()[:_LONGEST_LINE] for line in reversed(lines) if line.strip()), "nothing was written")
 
@@ -203,7 +203,7 @@ class FetcherPool:
             self._selector.unregister(fetcher.jobs)
 
     def cpu_seconds(self) -> dict[str, float]:
-        """CPU time of all fetchers by stage, replaced ones included."""
+        """Returns the CPU time of all fetchers by stage, including those that were replaced."""
         total = dict(self._retired_cpu)
         for fetcher in self._fetchers:
             for stage, seconds in fetcher.cpu_seconds.items():
@@ -211,7 +211,7 @@ class FetcherPool:
         return total
 
     def close(self) -> None:
-        """End all fetchers: the closed pipe tells each to leave; one that does not is killed."""
+        """End all fetchers: each leaves when its pipe is closed, and is killed if it does not within a grace period."""
         for fetcher in self._fetchers:
             fetcher.jobs.close()
         deadline = time.monotonic() + _GRACE_SECONDS

@@ -1,4 +1,4 @@
-"""Ctrl-C, SIGTERM and SIGHUP as a count that an event loop can wait on."""
+"""Counts SIGINT (Ctrl-C), SIGTERM and SIGHUP, and wakes an event loop when one arrives."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Interrupts:
-    """While open, signals do not end the process: they are counted, and `fileno` becomes readable."""
+    """Inside its `with` block, signals do not end the process: `count` rises, and `fileno` becomes readable."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -25,7 +25,7 @@ class Interrupts:
         os.set_blocking(self._reader, False)
         os.set_blocking(self._writer, False)
         for number in _SIGNALS:
-            # Who started us with nohup wants the terminal's end to pass unnoticed.
+            # A process started with nohup has SIGHUP ignored, and keeps it so.
             if number is not signal.SIGHUP or signal.getsignal(number) is not signal.SIG_IGN:
                 self._before[number] = signal.signal(number, self._on_signal)
         self._wakeup_before = signal.set_wakeup_fd(self._writer, warn_on_full_buffer=False)
@@ -44,7 +44,7 @@ class Interrupts:
         self.count += 1
 
     def clear(self) -> None:
-        """Read what woke the loop up, so that it can wait again."""
+        """Empty the pipe behind `fileno`, so that the loop can wait on it again; `count` stays."""
         try:
             while os.read(self._reader, 100):
                 pass

@@ -11,5 +11,5 @@ import os
 
 def start(module: str, log_file: str, *values: object) -> None:
     log = os.open(log_file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
-    os.dup2(log, 2)  # tracebacks and crashes, those while importing too, belong into the log, not over the live view
+    os.dup2(log, 2)  # tracebacks, also of imports, go to the log and not over the live view
     importlib.import_module(module).main(*values)

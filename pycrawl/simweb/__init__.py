@@ -2,9 +2,10 @@
 
     settings.py    what the web looks like: `SimWebSettings`
     hosts.py       addresses, sizes, paths, which page answers what, robots.txt
-    pages.py       links and text of a page, drawn from a hash of (seed, page number); text.py, chance.py
+    pages.py       links and text of a page, drawn from a hash of (seed, page number); text.py, hashed_random.py
     web.py         `SimWeb`: every page, and the truth about what a crawl must find
-    answers.py     a page as the bytes of an HTTP answer, and a bounded cache of them
+    http_answers.py
+                   a page as the bytes of an HTTP answer, and a bounded cache of them
     worker.py      the epoll loop of a server process; connection.py, log.py
     server.py      `serve`: starts and commands the server processes
     process.py     `SimServer`: all of this as a context manager, with a log of requests for tests

@@ -6,7 +6,7 @@ import socket
 
 
 class Request:
-    """The head of a request, as far as it matters here. `method` is empty if it is not HTTP."""
+    """The parsed head of a request. `method` is empty if the bytes are no HTTP request."""
 
     __slots__ = ("_head", "_lowered", "closes", "method", "target")
 

@@ -15,7 +15,7 @@ from enum import StrEnum
 from functools import lru_cache
 from itertools import accumulate
 
-from pycrawl.simweb.chance import UNIT, draws, shuffled
+from pycrawl.simweb.hashed_random import UNIT, draws, shuffled
 from pycrawl.simweb.settings import SimWebSettings
 from pycrawl.simweb.text import SLUGS
 
@@ -72,7 +72,7 @@ class Host:
 
     @property
     def content(self) -> int:
-        """How many of the pages, from 0, are content."""
+        """How many pages are content; they are the first ones, from number 0."""
         return self.ends[0]
 
     def kind(self, page: int) -> PageKind:
@@ -83,7 +83,7 @@ class Host:
         return range(self.ends[position - 1] if position else 0, self.ends[position])
 
     def place(self, page: int) -> tuple[str, str, str]:
-        """Its path up to and with the last slash; the rest of it, with the query; the word in its name."""
+        """Returns the folder of a page's path, with its last slash; the rest, with the query; the word in its name."""
         slug = self.slugs[(page * 211 + self.index * 97) % SLUGS]
         if page == 0:
             return "/", "", slug
@@ -97,7 +97,7 @@ class Host:
         return folder + name
 
     def page_at(self, path: str) -> int | None:
-        """The page with this path and query, if there is one."""
+        """Returns the number of the page with this path and query, or None."""
         if path == "/":
             return 0
         match = _NUMBER.search(path)
@@ -105,7 +105,7 @@ class Host:
         return page if page < self.size and self.path(page) == path else None
 
     def original(self, duplicate: int) -> int:
-        """The content page that a duplicate repeats: of the same folder, so that relative links lead to the same."""
+        """Returns the content page whose bytes a duplicate has. It is in the same folder, so relative links agree."""
         row = (duplicate - 1) % len(self.sections)
         rows = (self.content - 2 - row) // len(self.sections) + 1
         return 1 + row + len(self.sections) * (duplicate * 7 % rows)
@@ -116,7 +116,7 @@ class Host:
         return [*below, *range(self.content + page, self.size, self.content)]
 
     def robots_txt(self) -> str | None:
-        """None: 404, which every second host without rules answers."""
+        """The text of robots.txt, or None for a 404, which every second host without rules answers."""
         if not self.has_rules:
             return None if self.index & 1 else "User-agent: *\nDisallow:\n"
         delay = f"Crawl-delay: {self.crawl_delay:g}\n" if self.crawl_delay else ""
@@ -146,11 +146,11 @@ class Hosts:
         return map(self.host, range(len(self)))
 
     def with_page(self, number: int) -> Host:
-        """The host that has the page with this number in the web."""
+        """Returns the host to which the page with this number (in the whole web) belongs."""
         return self.host(bisect_right(self._starts, number) - 1)
 
     def at(self, authority: str) -> Host | None:
-        """The host that is written so in a URL."""
+        """Returns the host with this authority, as it stands in a URL, or None."""
         match = _AUTHORITY.fullmatch(authority)
         if match is None:
             return None

@@ -1,4 +1,4 @@
-"""The request log: what each client asked for and when, written by the server, read by tests."""
+"""The log of requests: who asked for what and when. The server writes it, tests read it."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ class LogEntry:
 
 
 class LogWriter:
-    """Keeps entries in memory until it is asked to write them: an entry costs the server an append."""
+    """Keeps entries in memory until `flush`, as writing each one would slow the server down."""
 
     def __init__(self, path: Path) -> None:
         self._file = path.open("wb")
         self._entries: list[tuple[float | str, ...]] = []
 
     def add(self, entry: tuple[float | str, ...]) -> None:
-        """The fields of a `LogEntry`, in order."""
+        """Add an entry: the fields of a `LogEntry`, in order."""
         self._entries.append(entry)
         if len(self._entries) >= LINES_IN_MEMORY:
             self.flush()
@@ -54,12 +54,12 @@ class LogWriter:
 
 
 def worker_log(path: Path, worker: int) -> Path:
-    """The file of one worker process beside the name that was given for all."""
+    """Returns the log file of one worker: the common name with the worker's number."""
     return path.with_name(f"{path.name}.{worker}")
 
 
 def read_log(path: Path, workers: int) -> list[LogEntry]:
-    """All requests that were flushed, in the order in which they came."""
+    """Returns all requests that were flushed, by the time they started."""
     entries: list[LogEntry] = []
     for worker in range(workers):
         with worker_log(path, worker).open(encoding="ascii") as lines:

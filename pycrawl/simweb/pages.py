@@ -1,4 +1,4 @@
-"""What stands on a page: its links and its text, drawn from a hash of (seed, page number) each time."""
+"""The content of a page: its links and its text, computed from a hash of (seed, page number)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import lru_cache
 from itertools import cycle
 from math import log
 
-from pycrawl.simweb.chance import UNIT, draws, picks, shuffled
+from pycrawl.simweb.hashed_random import UNIT, draws, picks, shuffled
 from pycrawl.simweb.hosts import HOSTS_IN_MEMORY, Host, Hosts, PageKind
 from pycrawl.simweb.settings import SimWebSettings
 from pycrawl.simweb.text import Text
@@ -29,7 +29,7 @@ _ABROAD = 0.4  # share of links that may lead to other hosts
 
 
 class PageMaker:
-    """Answers every question about a page's content; holds nothing but the text pool and the navigation of hosts."""
+    """Computes the content of any page. Keeps only the pool of text and the navigation of hosts in memory."""
 
     def __init__(self, settings: SimWebSettings, hosts: Hosts, text: Text) -> None:
         self._settings = settings
@@ -42,7 +42,7 @@ class PageMaker:
     # Times and versions
 
     def last_change(self, host: Host, local: int, version: int) -> int:
-        """The newest version, up to this one, that changed the page: a duplicate changes with its original."""
+        """Returns the newest version, up to this one, that changed the page. A duplicate changes with its original."""
         number = host.first + speaker(host, local)
         pages = self._settings.pages
         changing = round(self._settings.change_share * pages)
@@ -67,7 +67,7 @@ class PageMaker:
     # Links
 
     def redirect_target(self, host: Host, local: int) -> Target:
-        """A content page, or, for one in eight, the redirect before it, so that there are chains of two."""
+        """Returns the page a redirect leads to: content, or (one in eight) another redirect, for chains of two."""
         if (local - host.pages(PageKind.REDIRECT).start) % 8 == 1:
             return host, local - 1
         where, abroad, page = self._draws(host, local, _META_DRAWS)
@@ -80,7 +80,7 @@ class PageMaker:
         return [*navigation_targets(host), *self._own_targets(host, local, self._all_draws(host, local))]
 
     def _own_targets(self, host: Host, local: int, drawn: tuple[int, ...]) -> list[Target]:
-        """Those beside the navigation: first what is only reached from here, then what chance and fame decide."""
+        """Returns the links beside the navigation: first pages that only this page links to, then random ones."""
         known = {host.first + page for _, page in navigation_targets(host)}
         targets = self._tree_targets(host, local, known)
         wanted = _links_wanted(self._settings.links_per_page, drawn[_LINKS]) - len(known)
@@ -109,7 +109,7 @@ class PageMaker:
         return targets
 
     def _popular_host(self, chance: float) -> Host:
-        """Host i with a probability like 1/i."""
+        """Returns a random host; host i with a probability proportional to 1/i."""
         return self._hosts.host(int(self._settings.hosts**chance) - 1)
 
     # Text
@@ -165,7 +165,7 @@ class PageMaker:
 
 
 def speaker(host: Host, local: int) -> int:
-    """The page whose bytes a page has: its own, if it is no duplicate."""
+    """Returns the page whose bytes a page has: itself, or the original of a duplicate."""
     return host.original(local) if host.ends[0] <= local < host.ends[1] else local
 
 
@@ -185,7 +185,7 @@ def _navigation(host: Host) -> str:
 
 
 def _links_wanted(mean: int, draw: int) -> int:
-    """From half of the mean to one and a half of it."""
+    """Returns a number of links between half of the mean and one and a half times the mean."""
     return mean - mean // 2 + ((mean // 2 * 2 + 1) * draw >> 32)
 
 

@@ -1,4 +1,4 @@
-"""A server in a process of its own, for tests and benchmarks: it does not share the interpreter with what is tested."""
+"""A server in its own process, for tests and benchmarks, so that it shares no interpreter with what is tested."""
 
 from __future__ import annotations
 
@@ -70,11 +70,11 @@ class SimServer:
         self._ask("clear")
 
     def set_version(self, version: int) -> None:
-        """From now on, pages are those of this version."""
+        """Serve this version of all pages from now on."""
         self._ask(f"version {version}")
 
     def stop(self) -> None:
-        """Also called at the end of the `with` block; a second call does nothing."""
+        """Stop the server. Called at the end of the `with` block; a second call does nothing."""
         assert self._process.stdin
         assert self._process.stdout
         self._process.stdin.close()

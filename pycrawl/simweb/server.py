@@ -23,8 +23,8 @@ from select import select
 from typing import NoReturn
 
 from pycrawl.errors import PycrawlError
-from pycrawl.simweb.answers import Answers
 from pycrawl.simweb.hosts import address
+from pycrawl.simweb.http_answers import Answers
 from pycrawl.simweb.log import LogWriter, worker_log
 from pycrawl.simweb.settings import SimWebSettings
 from pycrawl.simweb.web import SimWeb
@@ -41,7 +41,7 @@ class WorkerProcess:
     control: socket.socket
 
     def ask(self, command: bytes) -> str:
-        """The reply, which comes when the command was carried out."""
+        """Send a command to the worker. Returns its reply, which comes when the command is done."""
         self.control.sendall(command + b"\n")
         return self.reply()
 
@@ -105,7 +105,7 @@ def _end(_signal: int, _frame: object) -> NoReturn:
 
 @contextmanager
 def _worker_processes(web: SimWeb, count: int, cache_bytes: int, log: Path | None) -> Iterator[list[WorkerProcess]]:
-    """Started and listening; ended and waited for in the end."""
+    """A context in which the workers are running and listening; they are stopped at its end."""
     processes: list[WorkerProcess] = []
     try:
         for number in range(count):
@@ -132,7 +132,7 @@ def _worker_processes(web: SimWeb, count: int, cache_bytes: int, log: Path | Non
 
 
 def _be_worker(worker: Worker, hosts: range, port: int) -> NoReturn:
-    """The life of a worker process: it never returns into its parent's code."""
+    """Run a worker in the forked process; never returns."""
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent ends us
     gc.freeze()  # what was made so far lives as long as we do: never look at it again
@@ -149,7 +149,10 @@ def _be_worker(worker: Worker, hosts: range, port: int) -> NoReturn:
 
 
 def _commands(processes: list[WorkerProcess], from_stdin: bool) -> Iterator[bytes]:
-    """Lines of standard input until it ends; without it, wait. A worker that dies ends the server."""
+    """Yields the lines of standard input until it ends; without standard input, waits for ever.
+
+    Raises PycrawlError if a worker dies.
+    """
     stdin = sys.stdin.fileno() if from_stdin else -1
     waited_for = [process.control.fileno() for process in processes] + ([stdin] if from_stdin else [])
     rest = b""

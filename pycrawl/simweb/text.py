@@ -6,7 +6,7 @@ from functools import cached_property
 from itertools import accumulate
 from random import Random
 
-from pycrawl.simweb.chance import PICKS
+from pycrawl.simweb.hashed_random import PICKS
 
 PARAGRAPHS = 2_048  # a power of two; two pages of 25 paragraphs share 0.3 of them on average
 VOCABULARY = 6_000

@@ -13,9 +13,9 @@ from collections.abc import Iterable, Iterator
 from heapq import heappop, heappush
 from time import monotonic
 
-from pycrawl.simweb.answers import Answer, Answers, fault, is_fresh
 from pycrawl.simweb.connection import NO_REQUEST, Connection, Request
 from pycrawl.simweb.hosts import address
+from pycrawl.simweb.http_answers import Answer, Answers, fault, is_fresh
 from pycrawl.simweb.log import ABORTED, LogWriter
 
 MAX_HEAD_BYTES = 16_384

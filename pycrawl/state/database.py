@@ -32,10 +32,10 @@ class Database:
         self.path = path
 
     @classmethod
-    def create(cls, path: Path) -> Database:
+    def create(cls, path: Path, steps: tuple[str, ...] = schema.STEPS) -> Database:
         if path.exists():
             raise StateError(f"{path}: exists already")
-        return cls._open_writable(path)
+        return cls._open_writable(path, steps)
 
     @classmethod
     def open(cls, path: Path, steps: tuple[str, ...] = schema.STEPS) -> Database:

@@ -44,6 +44,7 @@ class Hosts:
         self._recent: deque[Host] = deque(maxlen=cached_hosts)  # keeps the last ones read alive
         self._dirty: dict[int, Host] = {}
         self._new: list[tuple[int, str]] = []
+        self._closed: dict[int, tuple[Host, tuple[object, ...]]] = {}  # as they were when their group was closed
         self._next_id = 1 + int(database.query("SELECT coalesce(max(id), 0) FROM hosts").fetchone()[0])
 
     def __len__(self) -> int:
@@ -81,37 +82,39 @@ class Hosts:
     def touch(self, host: Host) -> None:
         self._dirty[host.id] = host
 
-    def mark_seeds(self, host_ids: Iterable[int]) -> None:
+    def mark_seeds(self, host_ids: Iterable[int]) -> list[int]:
+        """From now on these hosts have a seed; those that had none before."""
+        new = []
         for host_id in host_ids:
             host = self.get(host_id)
             if not host.is_seed:
                 host.is_seed = True
                 self.touch(host)
+                new.append(host_id)
+        return new
 
     def flush_new(self) -> None:
         self._database.write_many("INSERT INTO hosts (id, key) VALUES (?, ?)", self._new)
         self._new.clear()
 
+    def close_group(self) -> None:
+        """What the results so far have counted belongs to their group, and is written with it: never ahead of it."""
+        for host_id, host in self._dirty.items():
+            self._closed[host_id] = (host, (host.pages, host.failures, host.robots_failing_since))
+        self._dirty = {}
+
     def flush(self) -> None:
+        """Write the hosts of the closed group. When a host may be hit again is written as it is by now."""
         self.flush_new()
         self._database.write_many(
             "UPDATE hosts SET is_seed = ?, pages = ?, failures = ?, ready_at = ?, crawl_delay = ?, address = ?,"
             " robots_failing_since = ? WHERE id = ?",
             (
-                (
-                    host.is_seed,
-                    host.pages,
-                    host.failures,
-                    host.ready_at,
-                    host.crawl_delay,
-                    host.address,
-                    host.robots_failing_since,
-                    host.id,
-                )
-                for host in self._dirty.values()
+                (host.is_seed, pages, failures, host.ready_at, host.crawl_delay, host.address, failing_since, host.id)
+                for host, (pages, failures, failing_since) in self._closed.values()
             ),
         )
-        self._dirty.clear()
+        self._closed = {}
 
 
 def find_host(database: Database, key: str) -> Host | None:

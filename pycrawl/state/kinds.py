@@ -22,7 +22,7 @@ from pycrawl.state.hosts import Host
 from pycrawl.traps.host_record import PAGES_BEFORE_PROBE, SAMPLE_EVERY, HostRecord
 from pycrawl.traps.kind_record import KindRecord
 from pycrawl.traps.novelty import Novelty
-from pycrawl.traps.series import Series
+from pycrawl.traps.series import REPEATS, Series
 from pycrawl.traps.url_kinds import ALL, place, position_of, section, shape
 from pycrawl.urls.host_list import HostList
 from pycrawl.urls.parts import first_directory, host_key, origin, url_hash
@@ -124,7 +124,7 @@ class Kinds:
         order = record.add_page(url, depth, look, links, self._novelty, today)
         self._note_changes(record, (ALL, look.section, look.shape))
         here = place(url)
-        if here is not None and here.series in record.watched:
+        if here is not None and here.series in record.watched and record.series[here.series].pages >= REPEATS:
             self._changed_series[record.id, here.series] = record.series[here.series]
         return order
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import secrets
+from collections import Counter
 from dataclasses import dataclass
 
 from pycrawl.errors import StateError
@@ -22,6 +24,44 @@ def hash_seed(database: Database) -> int:
 
 def created_at(database: Database) -> float:
     return _fact(database, "created_at")
+
+
+def judged_under(database: Database) -> dict[str, str] | None:
+    """Digests of the settings that URLs were last judged under, by group; None: of a state without a ledger."""
+    row = database.query("SELECT value FROM meta WHERE key = 'judged_under'").fetchone()
+    return json.loads(row[0]) if row else None
+
+
+def set_judged_under(database: Database, settings: dict[str, str]) -> None:
+    database.write("INSERT OR REPLACE INTO meta VALUES ('judged_under', ?)", (json.dumps(settings),))
+
+
+def judging_to(database: Database, settings: dict[str, str]) -> tuple[int, Counter[str]]:
+    """How far a pass under these settings has come: the last URL judged, and how many stand aside, by code."""
+    row = database.query("SELECT value FROM meta WHERE key = 'judging_to'").fetchone()
+    stored = json.loads(row[0]) if row else {}
+    if stored.get("settings") != settings:
+        return 0, Counter()
+    return stored["last"], Counter(stored["counts"])
+
+
+def set_judging_to(database: Database, settings: dict[str, str], last: int, counts: Counter[str]) -> None:
+    value = json.dumps({"settings": settings, "last": last, "counts": counts})
+    database.write("INSERT OR REPLACE INTO meta VALUES ('judging_to', ?)", (value,))
+
+
+def clear_judging_to(database: Database) -> None:
+    database.write("DELETE FROM meta WHERE key = 'judging_to'")
+
+
+def last_reader(database: Database) -> str:
+    """Returns the name of the reader that the last run read pages with; empty if that is not known."""
+    row = database.query("SELECT value FROM meta WHERE key = 'reader'").fetchone()
+    return row[0] if row else ""
+
+
+def remember_reader(database: Database, name: str) -> None:
+    database.write("INSERT OR REPLACE INTO meta VALUES ('reader', ?)", (name,))
 
 
 def _fact(database: Database, key: str) -> float:

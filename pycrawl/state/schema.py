@@ -162,5 +162,37 @@ CREATE TABLE series (
 ) WITHOUT ROWID;
 """
 
-STEPS: tuple[str, ...] = (_FIRST_RELEASE, _PASSAGES, _KINDS_AND_SERIES)
+_LEDGER = """
+-- The ledger: every URL with a normal form that was named anywhere is in `urls` once. `aside`: why it is not to be
+-- asked for, the number of a reason (`urls/reasons.py`); 0: it is not aside. `ask`: what asks that it not be followed,
+-- as far as all links to it do (bits: `urls/asks.py`). `depth` is that of the shortest way known from a seed, and
+-- shrinks. A URL with aside = 0 and without a visit stands in `front`, `back` or `held`, in one of them, once; a URL
+-- with another `aside` stands in none of them.
+ALTER TABLE urls ADD COLUMN aside INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE urls ADD COLUMN ask INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX urls_external ON urls (host_id) WHERE aside = 10;
+
+-- URLs that are to be asked for, but not in this run, as an option of it (--max-depth) leaves them out. Filled when one
+-- is pulled or leased; emptied into `front` when the next run opens.
+CREATE TABLE held (url_id INTEGER PRIMARY KEY, host_id INTEGER NOT NULL, revisit INTEGER NOT NULL);
+
+-- For each page that was fetched, the ids of the URLs that its links name, as little-endian uint32 (the highest bit
+-- marks the target of a redirect): what depths are handed on by when a shorter way is found. Filled with the links of
+-- every batch, replaced when the page changes.
+CREATE TABLE outlinks (url_id INTEGER PRIMARY KEY, targets BLOB NOT NULL);
+
+-- The depths and reasons of `urls` as they stand in memory, in chunks of ids; written now and then, and at the end.
+-- What has changed since is in `url_changes`, in the order of its ids.
+CREATE TABLE url_standings (first_id INTEGER PRIMARY KEY, depths BLOB NOT NULL, asides BLOB NOT NULL);
+CREATE TABLE url_changes (
+    id INTEGER PRIMARY KEY, url_id INTEGER NOT NULL, depth INTEGER NOT NULL, aside INTEGER NOT NULL
+);
+
+-- What `forget` has removed and nobody may ask for again: "url" (16 hexadecimal digits of its hash), "host", "prefix".
+CREATE TABLE unwanted (
+    kind TEXT NOT NULL, value TEXT NOT NULL, at REAL NOT NULL, PRIMARY KEY (kind, value)
+) WITHOUT ROWID;
+"""
+
+STEPS: tuple[str, ...] = (_FIRST_RELEASE, _PASSAGES, _KINDS_AND_SERIES, _LEDGER)
 VERSION = len(STEPS)

@@ -29,6 +29,7 @@ U8 = NDArray[np.uint8]
 I64 = NDArray[np.int64]
 HashOf = Callable[[str, int], int]  # of a URL, with the crawl's seed
 _Array = TypeVar("_Array", U64, U32)
+_Number = TypeVar("_Number", np.uint8, np.int64)
 
 CHUNK = 65_536  # ids in one row of url_hashes
 _MOST_PARTITION_BITS = 8  # the partition's number is so many of the hash's high bits
@@ -46,6 +47,18 @@ class Looked:
     first: I64  # where in the batch it stands first
     counts: I64  # how often it stands there
     ids: U32  # its URL's id; 0: never met before
+    order: I64  # the places of the batch, by ascending hash
+    starts: I64  # where in `order` the places of each distinct hash begin
+
+    def least(self, values: NDArray[_Number]) -> NDArray[_Number]:
+        """For each distinct hash the least of the values that the batch has in its places."""
+        return np.minimum.reduceat(values[self.order], self.starts) if len(self.starts) else values[:0]
+
+    def ids_in_batch(self) -> U32:
+        """The ids as the batch has them, place by place, repetitions and all."""
+        ids = np.empty(len(self.order), np.uint32)
+        ids[self.order] = np.repeat(self.ids, self.counts)
+        return ids
 
 
 class UrlSeen:
@@ -73,12 +86,12 @@ class UrlSeen:
 
     def look(self, batch: U64) -> Looked:
         """Look a batch up, repetitions and all."""
-        hashes, first, counts = _distinct(batch)
+        hashes, first, counts, order, starts = _distinct(batch)
         ids = np.zeros(len(hashes), np.uint32)
         for partition, start, end in self._slices(hashes):
             _look_up(self._hashes[partition], self._ids[partition], hashes[start:end], ids[start:end])
         _look_up(*self._recent, hashes, ids)
-        return Looked(hashes, first, counts, ids)
+        return Looked(hashes, first, counts, ids, order, starts)
 
     def insert(self, hashes: U64) -> U32:
         """Take in hashes that are new and distinct, and give them ids in the order in which they stand."""
@@ -104,6 +117,11 @@ class UrlSeen:
         self._inlinks[ids] = after | left
         self._dirty_chunks.update((np.unique(ids // self._chunk) * self._chunk).tolist())
         return before, after, left == 0
+
+    def inlinks_of(self, url_id: int) -> int | None:
+        """In-links of a URL that may wait in a front queue; None: it has left them."""
+        flagged = self._inlinks[url_id]
+        return None if flagged & _LEFT_FRONT else int(flagged)
 
     def leave_front(self, url_id: int) -> None:
         """The URL was pulled into a back queue: in-links no longer change its place."""
@@ -206,7 +224,7 @@ class UrlSeen:
         return list(zip(filled.tolist(), starts[filled].tolist(), ends[filled].tolist(), strict=True))
 
 
-def _distinct(batch: U64) -> tuple[U64, I64, I64]:
+def _distinct(batch: U64) -> tuple[U64, I64, I64, I64, I64]:
     """As np.unique gives them with first places and counts; but that sorts stably, which takes four times as long."""
     order = batch.argsort()
     ordered = batch[order]
@@ -214,7 +232,7 @@ def _distinct(batch: U64) -> tuple[U64, I64, I64]:
     np.not_equal(ordered[1:], ordered[:-1], out=is_first[1:])
     starts = np.flatnonzero(is_first)
     first = np.minimum.reduceat(order, starts) if len(starts) else starts
-    return ordered[starts], first, np.diff(starts, append=len(ordered))
+    return ordered[starts], first, np.diff(starts, append=len(ordered)), order, starts
 
 
 def _look_up(known: U64, ids: U32, wanted: U64, found: U32) -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pycrawl.model import Via
+from pycrawl.policy.priority import FRONT_QUEUES
 from pycrawl.state.database import Database
+
+# All of them: the index of `front` begins with the priority, and a list of values lets SQLite use it.
+_PRIORITIES = ", ".join(map(str, range(1, FRONT_QUEUES + 1)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +48,6 @@ def place_in_queue(database: Database, url_id: int) -> str | None:
     if waiting is not None:
         return f"its host's back queue, behind {waiting[0]:,} others"
     front = database.query(
-        "SELECT priority FROM front WHERE priority IN (1, 2, 3, 4, 5, 6, 7, 8) AND url_id = ?", (url_id,)
+        f"SELECT priority FROM front WHERE priority IN ({_PRIORITIES}) AND url_id = ?", (url_id,)
     ).fetchone()
     return f"front queue {front[0]}" if front else None
-
-
-def depths_of(database: Database, url_ids: Iterable[int]) -> dict[int, int]:
-    return dict(database.query_each("SELECT id, depth FROM urls WHERE id IN ({})", url_ids))

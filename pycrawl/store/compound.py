@@ -1,4 +1,4 @@
-"""Compound files: `WTX001/B01.gz` … `B50.gz`, `WTX002/B01.gz` …, each a row of whole records.
+"""Compound files: `WTX001/B01.gz` … `B50.gz`, `WTX002/B01.gz` …, each holds whole records, one after the other.
 
 Files are numbered from 1 through all directories (`file_id`), and records from 1 in each file.
 """
@@ -32,7 +32,7 @@ _FULL = {
 
 @dataclass(frozen=True, slots=True)
 class CompoundFile:
-    """A compound file as the database knows it: what lies beyond `length` bytes does not count."""
+    """A compound file as the database knows it. Bytes beyond `length` are not committed and do not count."""
 
     file_id: int
     name: str  # below the collection's directory: "WTX001/B01.gz"
@@ -57,7 +57,7 @@ def file_name(file_id: int, compress: bool) -> str:
 
 
 def is_compound_name(name: str) -> bool:
-    """Whether the store could have given a file this name."""
+    """True if a file of this name can be one of the store's own."""
     match = _NAME.fullmatch(name)
     if not match or not 1 <= int(match[2]) <= FILES_PER_DIRECTORY or int(match[1]) == 0:
         return False
@@ -71,7 +71,7 @@ def _directory_and_file(file_id: int) -> tuple[int, int]:
 
 
 def failure(error: OSError, path: Path) -> PycrawlError:
-    """What the user hears of an error of the file system."""
+    """Returns the exception to raise for an error of the file system, worded for the user."""
     if error.errno in _FULL:
         return StoppedByLimit(f"{path}: {_FULL[error.errno]}; what was committed is safe")
     return StoreError(f"{path}: {error.strerror or error}")
@@ -99,8 +99,8 @@ def _failing(path: Path, on_failure: Callable[[PycrawlError], None]) -> Iterator
 class PendingSync:
     """The second half of a sync: `run` once, on any thread, while the writer goes on appending.
 
-    `files` are the lengths and counts to commit after `run` has returned, and never if it raised: the kernel may have
-    dropped what it could not write, so the writer refuses further work too.
+    `files` are the lengths and counts to commit once `run` has returned. If `run` raised, they must not be committed,
+    and the writer refuses further work: the kernel may have dropped data that it could not write.
     """
 
     def __init__(
@@ -116,7 +116,7 @@ class PendingSync:
         self._on_failure = on_failure
 
     def run(self) -> None:
-        """Return when all that was appended before `begin_sync` is on the disk, under durable names."""
+        """Wait until all records appended before `begin_sync`, and the names of their files, are on the disk."""
         try:
             for path, handle in self._handles:
                 with _failing(path, self._on_failure):
@@ -195,7 +195,7 @@ class CompoundWriter:
         return location
 
     def begin_sync(self) -> PendingSync:
-        """Hand everything appended so far to the kernel, and return what makes it durable."""
+        """Write everything appended so far to the kernel. Returns the `PendingSync` that makes it durable."""
         if self._failure:
             raise self._failure
         files = [*self._synced_early, *(file for file, _, _ in self._finished)]
@@ -212,13 +212,13 @@ class CompoundWriter:
         return pending
 
     def sync(self) -> tuple[CompoundFile, ...]:
-        """Both halves of a sync at once: the lengths and counts to commit."""
+        """Make everything appended so far durable. Returns the lengths and counts to commit."""
         pending = self.begin_sync()
         pending.run()
         return pending.files
 
     def close(self) -> None:
-        """Let go of the files. What no sync has covered is dropped."""
+        """Close the files. Records appended since the last sync are dropped."""
         for _, _, handle in self._finished:
             handle.close()
         if self._current:

@@ -1,4 +1,4 @@
-"""Records out of compound files: one by its place, or all of a file in order."""
+"""Reads records from compound files: one record by its place, or all records of a file in order."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Scanned = tuple[int, int, bytes]  # offset and length in the file, content
 
 
 class RecordReader:
-    """Reads beside the writer; the places come from the database, so that only committed bytes are read."""
+    """Works while a crawl writes: places and lengths come from the database, so only committed bytes are read."""
 
     def __init__(
         self,
@@ -48,7 +48,7 @@ class RecordReader:
         self.close()
 
     def read(self, file_name: str, offset: int, length: int) -> bytes:
-        """The plain record that takes `length` bytes from `offset` on."""
+        """Returns the uncompressed record that takes `length` bytes of the file from `offset` on."""
         path = self._root / file_name
         try:
             data = os.pread(self._file(file_name).fileno(), length, offset)
@@ -62,7 +62,7 @@ class RecordReader:
             raise StoreError(f"{path}, byte {offset}: {error}") from error
 
     def records(self, file_name: str, length: int) -> Iterator[Scanned]:
-        """Each record in the first `length` bytes: its offset and length there, and its plain text.
+        """Yields each record in the first `length` bytes of the file: its offset and length there, and its plain text.
 
         Holds one record and one chunk at a time.
         """
@@ -75,7 +75,7 @@ class RecordReader:
             raise failure(error, path) from error
 
     def close(self) -> None:
-        """Let go of the files."""
+        """Close all open files."""
         while self._open:
             self._open.popitem()[1].close()
 
@@ -100,7 +100,7 @@ def _chunks(file: io.FileIO, path: Path, length: int, chunk_bytes: int) -> Itera
 
 
 def _gzip_records(path: Path, chunks: Iterator[bytes], most: int) -> Iterator[Scanned]:
-    """A record is as many members as it takes to reach its last line."""
+    """Yields the records of a compressed file. A record may be several gzip members; it ends with a `</DOC>` line."""
     parts: list[bytes] = []
     begin = size = 0
     tail = b""
@@ -136,7 +136,7 @@ def _members(path: Path, chunks: Iterator[bytes], most: int) -> Iterator[Scanned
 
 def _inflate(path: Path, begin: int, inflate: isal_zlib.Decompress, data: bytes) -> bytes:
     try:
-        return inflate.decompress(data)  # deflate makes a thousandfold of a chunk at the most
+        return inflate.decompress(data)  # at most some 1,000 times the chunk's size: bounded memory
     except trec_web.BadStream as error:
         raise StoreError(f"{path}, byte {begin}: not a gzip member: {error}") from None
 

@@ -1,4 +1,4 @@
-"""After a crash: make the compound files what the database says they are."""
+"""After a crash: cuts the compound files back to what the database has committed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pycrawl.store.compound import CompoundFile, failure, fsync_directory, is_co
 
 @dataclass(frozen=True, slots=True)
 class Recovery:
-    """What a crash had left behind and is gone now."""
+    """What `recover` removed: uncommitted bytes and files that a crash had left behind."""
 
     cut_bytes: int  # with those of the removed files
     removed: tuple[str, ...]  # files that the database does not know
@@ -41,7 +41,7 @@ def recover(root: Path, committed: Iterable[CompoundFile]) -> Recovery:
 
 
 def _compound_files(root: Path) -> Iterator[tuple[str, int]]:
-    """Name and size of every file whose name is of the store's own shape."""
+    """Returns name and size of every file that is named like one of the store's own."""
     if not root.exists():
         return
     with os.scandir(root) as directories:

@@ -40,7 +40,7 @@ class HostRecord:
     answers_probes: bool = False  # with a page, at least once
     first_samples: list[Hashes] = field(default_factory=list)  # of its first pages, until it was probed
     low: set[str] = field(default_factory=set)  # its kinds that are low or stopped
-    watched: set[str] = field(default_factory=set)  # its series that run on, or are stopped
+    watched: set[str] = field(default_factory=set)  # its series that may run on, or are stopped
 
     # Before a fetch
 
@@ -151,7 +151,7 @@ class HostRecord:
             kind.combined += combines
             kind.in_series += leads_on
             kind.add(score)
-            self._judge(name, kind, novelty, is_numbered)
+            self._judge(name, kind, novelty, DULL_SERIES if is_numbered or not new_links else DULL_PAGES)
         return self._order(url, look.section)
 
     def add_redirect(self, url: str, target: str, is_known: bool, novelty: Novelty) -> tuple[str, ...]:
@@ -161,14 +161,14 @@ class HostRecord:
         for name in names:
             kind = self._kind(name)
             kind.add(score)
-            self._judge(name, kind, novelty, is_numbered=False)
+            self._judge(name, kind, novelty, DULL_PAGES)
         return names
 
     def mark_watched(self) -> None:
         """Fill `low` and `watched` from the kinds and series. To be called when these were read."""
         for name, kind in self.kinds.items():
             self._mark(name, kind)
-        self.watched = {name for name, one in self.series.items() if one.is_watched or one.stopped}
+        self.watched = {name for name, one in self.series.items() if one.is_watched}
 
     # Kinds
 
@@ -205,11 +205,11 @@ class HostRecord:
         self.kinds.pop(forgotten)
         self.low.discard(forgotten)
 
-    def _judge(self, name: str, kind: KindRecord, novelty: Novelty, is_numbered: bool) -> None:
+    def _judge(self, name: str, kind: KindRecord, novelty: Novelty, dull_pages: int) -> None:
+        """Stop the kind if it is to be. `dull_pages`: that it may have where most pages of the crawl are dull."""
         least = _LEAST_PAGES_OF_HOST if name == ALL else _LEAST_PAGES
         if not kind.is_good and self._kind(ALL).pages >= least:
-            patience = DULL_SERIES if is_numbered else DULL_PAGES
-            kind.stop_if_endless(name.endswith(ALL), patience if novelty.is_dull_usual else 0)
+            kind.stop_if_endless(name.endswith(ALL), dull_pages if novelty.is_dull_usual else 0)
         self._mark(name, kind)
 
     def _mark(self, name: str, kind: KindRecord) -> None:
@@ -262,7 +262,7 @@ class HostRecord:
         if here is not None and own is not None:
             self.series[here.series] = own  # it may have been forgotten for the sake of another one just now
             own.add(here.position, is_useful, today)
-            if own.is_watched or own.stopped:
+            if own.is_watched:
                 self.watched.add(here.series)
             else:
                 self.watched.discard(here.series)

@@ -21,10 +21,10 @@ LEAST_ON_A_SIDE = 8  # pages
 FUTURE_DAYS = 366  # days from today
 FUTURE_PAGES = 32  # pages that far ahead
 # A month with an article that is linked from nowhere else proves the series useful. The first pages of a series always
-# bring something: the menu.
+# lead to something new, the menu and other views of a calendar: they prove nothing.
 USEFUL_SHARE = 0.25  # of the pages of a series
+_FIRST_PAGES = 16  # pages after which it is said whether a series is useful
 REPEATS = 3  # pages from which on a series is one, and not an article with a date in its URL
-_WATCHED_FROM = 4  # pages on one side, from which on each page of the series gets a close look
 
 
 @dataclass(slots=True)
@@ -58,16 +58,19 @@ class Series:
 
     @property
     def _runs_on(self) -> bool:
-        if self.useful > USEFUL_SHARE * self.pages:
+        if self._is_useful:
             return False
         runs_both_ways = min(self.before, self.after) >= LEAST_ON_A_SIDE and self.before + self.after >= RUN_PAGES
         return runs_both_ways or self.future >= FUTURE_PAGES
 
     @property
+    def _is_useful(self) -> bool:
+        return self.pages >= _FIRST_PAGES and self.useful > USEFUL_SHARE * self.pages
+
+    @property
     def is_watched(self) -> bool:
-        """True if it may come to be stopped, so that all its pages have to be counted."""
-        without_end = self.is_dated or self.before
-        return bool(without_end and max(self.before, self.after) >= _WATCHED_FROM and not self.stopped)
+        """True if it is stopped or may come to be: then every page of it has to be counted."""
+        return self.stopped or ((self.is_dated or self.before > 0) and not self._is_useful)
 
     def is_beyond(self, place: Place) -> bool:
         """True if no page outside of the series names this position, or one farther out."""

@@ -71,7 +71,7 @@ _MONTH_NAME = re.compile(
     "|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)(?![a-z])",
     re.IGNORECASE,
 )
-_YEAR = re.compile("[12][0-9]{3}")
+_YEAR = re.compile("(?<![0-9])[12][0-9]{3}(?:(?:[0-9]{2}){1,3})?(?![0-9])")  # or a number that starts with one
 _M, _D = "(?P<m>0?[1-9]|1[0-2])", "(?P<d>0?[1-9]|[12][0-9]|3[01])"
 _DATES = tuple(
     re.compile(f"(?<![0-9]){form}(?![0-9])")
@@ -106,22 +106,18 @@ def place(url: str) -> Place | None:
     """The place of a URL in its series, by its date, or else by the last number that is a whole value of its query or
     the end of its path. None if it has neither, or has a title behind the date, as an article has."""
     text = path_and_query(url)
-    if _DIGITS.search(text) is None:
-        return None
-    return _place_by_date(text) or _place_by_number(text)
+    return (_place_by_date(text) if _YEAR.search(text) is not None else None) or _place_by_number(text)
 
 
 def _place_by_date(text: str) -> Place | None:
-    if _YEAR.search(text) is None:
-        return None
-    plain = _MONTH_NAME.sub(lambda found: str(_MONTHS[found[0][:3].lower()]), text)
     for form in _DATES:
-        found = form.search(plain)
+        found = form.search(text)
         if found is not None:
             parts = found.groupdict()
             numbers = (int(parts.get(name) or 0) for name in "ymdw")
-            return _dated(plain[: found.start()], plain[found.end() :], _position(*numbers))
-    return _place_by_fields(plain)
+            return _dated(text[: found.start()], text[found.end() :], _position(*numbers))
+    numbered = _MONTH_NAME.sub(lambda name: str(_MONTHS[name[0][:3].lower()]), text)
+    return _place_by_date(numbered) if numbered != text else _place_by_fields(text)
 
 
 def _place_by_fields(text: str) -> Place | None:

@@ -52,7 +52,7 @@ class HostList:
         return len(self._keys) + len(self._hosts) + len(self._domains)
 
     def __contains__(self, key: str) -> bool:
-        """Is the host with this `host_key` meant?"""
+        """True if the list contains the host with this `host_key`, itself or by its domain."""
         if key in self._keys:
             return True
         host = _without_port(key) if ":" in key else key
@@ -78,7 +78,7 @@ def _without_port(key: str) -> str:
 
 
 def _normal_host(text: str) -> str | None:
-    """An authority in the form that normalised URLs have it, its port kept even where it is a default."""
+    """Returns an authority as normalised URLs spell it, but with its port even if it is the default one."""
     if _PLAIN_HOST.fullmatch(text) and "xn--" not in text:
         return text  # lists may have 100,000 entries, nearly all of them such
     if not text or re.search(r"[\s/?#@\\*]", text):

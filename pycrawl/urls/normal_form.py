@@ -1,8 +1,8 @@
 """The normal form of URLs.
 
 Two spellings of one address must become one string, or the page is fetched twice; two addresses must never become one
-string, or a page is lost. So: the WHATWG parser first, then only what cannot change the answer (RFC 3986, 6.2.2), and
-last the parameters that name a session or a campaign rather than a page, each group with a setting.
+string, or a page is lost. So there are three steps: the WHATWG parser; then only changes that cannot lead to another
+page (RFC 3986, 6.2.2); last, parameters that name a session or a campaign are removed, each group by a setting.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ _USER_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?=[^0-9])")
 
 @dataclass(frozen=True, slots=True)
 class UrlRules:
-    """Which parameters are no part of a page's address; names are in lower case."""
+    """Which query parameters are removed from URLs; names are in lower case."""
 
     names: frozenset[str] = frozenset()
     prefixes: tuple[str, ...] = ()
@@ -79,7 +79,10 @@ class UrlRules:
 
 
 def normalise(url: str, rules: UrlRules, base: str | None = None) -> str | None:
-    """The normal form of an http or https URL (resolved against `base`): ASCII, stable; None for anything else."""
+    """Returns the normal form of an http(s) URL, resolved against `base`; None for anything else.
+
+    The result is ASCII, and is its own normal form.
+    """
     if len(url) > MAX_LENGTH:
         return None
     try:
@@ -101,7 +104,7 @@ def normalise(url: str, rules: UrlRules, base: str | None = None) -> str | None:
 
 
 def _clean_authority(href: str) -> str | None:
-    """Without credentials, and without the dot of a fully qualified host name."""
+    """Returns the authority without credentials, and without the final dot of a fully qualified host name."""
     start = href.index("//") + 2
     end = href.index("/", start)
     authority = href[start:end].rpartition("@")[2]
@@ -165,7 +168,7 @@ def _is_stripped(field: str, rules: UrlRules) -> bool:
 
 
 def normalise_behind(origin: str, url: str, rules: UrlRules) -> str | None:
-    """As `normalise`, for a URL that starts with the `origin` of a normalised one: most need no parser then."""
+    """As `normalise`, but faster, for a URL that starts with the `origin` of a normalised URL."""
     start = len(origin)
     match = _PLAIN_REST.fullmatch(url, start)
     if match is None or len(url) > MAX_LENGTH or url.find("/.", start) >= 0:
@@ -179,7 +182,7 @@ def normalise_behind(origin: str, url: str, rules: UrlRules) -> str | None:
 
 
 def from_user(text: str, rules: UrlRules) -> str | None:
-    """A seed as people type it: "example.com/x", "localhost:8080" and "[::1]:80" mean http."""
+    """Returns the normal form of a seed as people type it: "example.com/x" and "localhost:8080" get "http://"."""
     text = text.strip().strip("\ufeff").strip()
     if text.startswith("//"):
         text = "http:" + text

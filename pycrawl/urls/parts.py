@@ -31,26 +31,26 @@ def origin(url: str) -> str:
 
 
 def robots_url(url: str) -> str:
-    """Where the rules for a normalised URL are asked for."""
+    """Returns the URL of the robots.txt that holds for a normalised URL."""
     return origin(url) + "/robots.txt"
 
 
 def url_hash(url: str, seed: int) -> int:
-    """64 bits that stand for a normalised URL in the seen set.
+    """Returns the 64-bit hash that stands for a normalised URL in the set of known URLs.
 
-    `seed` is the crawl's secret: whoever could compute collisions could publish links that hide somebody else's page
-    from the crawl.
+    `seed` is secret and the crawl's own: with a known seed, somebody could publish a link whose hash collides with
+    another page's, and so hide that page from the crawl.
     """
     return xxh3_64_intdigest(url.encode(), seed)
 
 
 def path_and_query(url: str) -> str:
-    """All behind the origin: "/news/today?page=2"."""
+    """Returns all after the origin: "/news/today?page=2"."""
     return url[url.index("/", _AFTER_SCHEME) :]
 
 
 def path(url: str) -> str:
-    """Without the query: "/news/today"."""
+    """Returns the path without the query: "/news/today"."""
     return path_and_query(url).partition("?")[0]
 
 

@@ -6,7 +6,6 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterable
-from enum import StrEnum
 from typing import Protocol
 
 from pycrawl.config import CONFIG_NAME, Config
@@ -14,34 +13,10 @@ from pycrawl.errors import ConfigError
 from pycrawl.plugins.guard import PluginFailed, guarded
 from pycrawl.urls.host_list import HostList, PrefixList
 from pycrawl.urls.parts import host_key
+from pycrawl.urls.reasons import Reason
 
 _LONGEST_WORD = 100  # characters that a plugin may say of a URL
 _MEDIA_TYPE = re.compile(r"[a-z0-9!#$&^_.+-]+/(?:\*|[a-z0-9!#$&^_.+-]+)|\*/\*")
-
-
-class Reason(StrEnum):
-    """Why a link is not followed. The value is the word that users see in `stats` and `why`."""
-
-    NOT_A_URL = "not-a-url"
-    NOT_HTTP = "not-http"  # javascript:, mailto:, data: …
-    SCHEME = "scheme"  # http or https, whichever scope.schemes leaves out
-    TOO_LONG = "too-long"
-    HOST_DENIED = "host-denied"
-    HOST_NOT_ALLOWED = "host-not-allowed"
-    PREFIX_DENIED = "prefix-denied"
-    PREFIX_NOT_ALLOWED = "prefix-not-allowed"
-    PATTERN_DENIED = "pattern-denied"
-    PATTERN_NOT_ALLOWED = "pattern-not-allowed"
-    TOO_DEEP = "too-deep"
-    EXTERNAL = "external"
-    TOO_MANY_LINKS = "too-many-links"
-    NOFOLLOW = "nofollow"
-    TOO_MANY_SEGMENTS = "too-many-segments"
-    REPEATED_SEGMENTS = "repeated-segments"
-    TOO_MANY_PARAMETERS = "too-many-parameters"
-    FILTERED = "filtered-by-plugin"  # by one that scope.filters names
-    PLUGIN_FAILED = "plugin-failed"  # one of them raised, took too long, or returned rubbish
-    TRAP = "trap"  # judged by what its kind of page brought (`traps.py`), when its turn had come
 
 
 class SprawlLimits:
@@ -88,7 +63,6 @@ class Scope:
     def __init__(self, config: Config) -> None:
         scope = config.scope
         self._max_length = config.limits.max_url_length
-        self._max_depth = config.crawl.max_depth
         self._sprawl = SprawlLimits(config)
         self._only_start = "" if len(set(scope.schemes)) == 2 else f"{scope.schemes[0]}://"
         self._allow_hosts = HostList("scope.allow_hosts", scope.allow_hosts)
@@ -107,15 +81,22 @@ class Scope:
         self._filters = [_filter(name, config) for name in scope.filters]
         self._types = _media_types(scope.content_types)
 
-    def verdict(self, url: str, depth: int) -> Reason | None:
-        """None if the URL is wanted at this many links from a seed, else why not."""
-        return self.scope_verdict(url) or (Reason.TOO_DEEP if self.is_too_deep(depth) else None)
+    def is_too_long(self, url: str) -> bool:
+        return len(url) > self._max_length
 
-    def is_too_deep(self, depth: int) -> bool:
-        return 0 <= self._max_depth < depth
+    def code_of(self, url: str) -> int:
+        """The number of the reason for which the URL is turned away, at any depth; 0: it is wanted."""
+        reason = self.verdict(url)
+        return 0 if reason is None else reason.code
 
-    def scope_verdict(self, url: str) -> Reason | None:
-        """As `verdict`, at any depth."""
+    def host_verdict(self, key: str) -> Reason | None:
+        """Why nothing may be asked of the host with this `host_key`, whatever the URL; None: the host is wanted."""
+        if key in self._deny_hosts:
+            return Reason.HOST_DENIED
+        return Reason.HOST_NOT_ALLOWED if self._allow_hosts and key not in self._allow_hosts else None
+
+    def verdict(self, url: str) -> Reason | None:
+        """None if the normalised URL is wanted, at any depth; else why not."""
         if len(url) > self._max_length:
             return Reason.TOO_LONG
         if url.count("/") > self._sprawl.few_slashes or url.count("&") > self._sprawl.few_ampersands:
@@ -127,11 +108,9 @@ class Scope:
     def _listed(self, url: str) -> Reason | None:
         if not url.startswith(self._only_start):
             return Reason.SCHEME
-        key = host_key(url)
-        if key in self._deny_hosts:
-            return Reason.HOST_DENIED
-        if self._allow_hosts and key not in self._allow_hosts:
-            return Reason.HOST_NOT_ALLOWED
+        reason = self.host_verdict(host_key(url))
+        if reason is not None:
+            return reason
         if url in self._deny_prefixes:
             return Reason.PREFIX_DENIED
         if self._allow_prefixes and url not in self._allow_prefixes:
@@ -156,7 +135,7 @@ class Scope:
         return None, ""
 
     def wants_type(self, content_type: str) -> bool:
-        """Is a body with this Content-Type header wanted? One that names no type is, as nothing speaks against it."""
+        """True if a body with this Content-Type header is wanted. A header that names no type is accepted."""
         media_type = content_type.partition(";")[0].partition(",")[0].strip().lower()
         major, slash, _ = media_type.partition("/")
         return not slash or not self._types.isdisjoint((media_type, f"{major}/*", "*/*"))

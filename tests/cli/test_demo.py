@@ -12,6 +12,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import psutil
+import pytest
+
+from pycrawl.cli.demo import callable_as
 
 PYCRAWL = Path(sys.executable).with_name("pycrawl")
 DEADLINE = 30.0  # seconds
@@ -70,3 +73,16 @@ def test_what_is_not_a_demo_is_left_alone(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert "contains something other than a demo" in done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
+
+
+@pytest.mark.parametrize(
+    ("own", "on_path", "words"),
+    [
+        (PYCRAWL, True, "pycrawl"),
+        (PYCRAWL, False, str(PYCRAWL)),
+        (Path("somewhere/pycrawl/__main__.py"), True, f"{sys.executable} -m pycrawl"),
+    ],
+)
+def test_what_to_try_next_can_be_typed(own: Path, on_path: bool, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(PYCRAWL.parent) if on_path else "/nonexistent")
+    assert callable_as(own) == words

@@ -11,7 +11,7 @@ import pytest
 
 from pycrawl.cli.group import COMMANDS, COMMANDS_BY_USE, load, summary
 from pycrawl.cli.reasons import in_words
-from pycrawl.urls.scope import Reason
+from pycrawl.urls.reasons import Reason
 from tests.e2e.crawling import Crawl, pycrawl
 
 OK, USAGE = 0, 2

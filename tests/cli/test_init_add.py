@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tomllib
 from pathlib import Path
 
@@ -116,9 +117,20 @@ def test_add_from_standard_input(crawl: Crawl) -> None:
 
 def test_add_keeps_to_the_scope(crawl: Crawl) -> None:
     crawl.configure({"scope": {"deny_hosts": ["*.example.org"]}})
-    refused = crawl.run("add", "http://www.example.org/", exit_code=USAGE)
-    assert "not added: http://www.example.org/ (out of scope: its host matches scope.deny_hosts)" in refused.stderr
+    refused = crawl.run("add", "http://www.example.org/")
+    assert "http://www.example.org/ (out of scope: its host matches scope.deny_hosts)" in refused.stderr
 
 
 def test_add_of_nothing(crawl: Crawl) -> None:
     assert "nothing to add" in crawl.run("add", exit_code=USAGE).stderr
+
+
+def test_add_while_a_crawl_runs(crawl: Crawl) -> None:
+    """The crawl that holds the directory gets the URLs, without comments and empty lines, and is named."""
+    with crawl.directory.hold():
+        added = pycrawl("add", "-C", crawl.path, "--file", "-", input="# two\n\nhttp://a.example/\nhttp://b.example/\n")
+    assert added.returncode == OK
+    assert f"a crawl is running (process {os.getpid()}, since " in added.stdout
+    assert added.stdout.endswith("; it will add 2 URLs within a few seconds.\n")
+    (left,) = crawl.directory.inbox_files()
+    assert left.read_text().split() == ["http://a.example/", "http://b.example/"]

@@ -72,6 +72,21 @@ def days(seed: int, way: str, first: date = date(2026, 11, 18)) -> Host:
     return answer
 
 
+def three_views(seed: int) -> Host:
+    """A calendar whose months have three views each, which lead to each other."""
+
+    def answer(path: str) -> Answer:
+        if path in ("/", "/about"):
+            return _page(seed, f"Home {path}", ["/month/2026-11"])
+        found = re.fullmatch("/(month|list|grid)/([0-9]+)-([0-9]+)", path)
+        if not found:
+            return MISSING
+        near = [_month(int(found[2]), int(found[3]), step) for step in (0, 1, -1, 12)]
+        return _page(seed, path, [f"/{view}/{y}-{m:02}" for view in ("month", "list", "grid") for y, m in near])
+
+    return answer
+
+
 def weeks_from_now(seed: int) -> Host:
     """Numbers on both sides of 0: weeks before and after this one."""
 

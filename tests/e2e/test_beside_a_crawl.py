@@ -17,9 +17,12 @@ HELD = 3
 
 def test_commands_beside_a_running_crawl(make_crawl: MakeCrawl) -> None:
     done = threading.Event()
-    last = replace(page(), before=after(done, RUN_SECONDS))  # the crawl waits for it
-    with SimServer(SLOW) as server, Site({"/": page("/linked"), "/linked": last}) as site:
-        crawl = make_crawl([server.seed], {"limits": {"total_timeout": 2 * RUN_SECONDS, "min_bytes_per_second": 0}})
+    last = replace(page(text="the last page"), before=after(done, RUN_SECONDS))  # the crawl waits for it
+    pages = {"/": page("/linked"), "/linked": page()}
+    with SimServer(SLOW) as server, Site(pages) as site, Site({"/": last}, "127.0.0.2") as slow:
+        crawl = make_crawl(
+            [server.seed, slow.url + "/"], {"limits": {"total_timeout": 2 * RUN_SECONDS, "min_bytes_per_second": 0}}
+        )
         running = crawl.start("crawl")
         # Not before a commit: what `stats` and `get` see is what is committed.
         assert running.until(lambda: crawl.query("SELECT 1 FROM documents LIMIT 1") != [])
@@ -30,11 +33,11 @@ def test_commands_beside_a_running_crawl(make_crawl: MakeCrawl) -> None:
         assert refused.stderr.count("\n") == 1
 
         added = crawl.run("add", site.url + "/", "not a url", "ftp://example.com/")
-        assert "3 lines" in added.stdout
+        assert "it will add 3 URLs" in added.stdout
         assert running.until(lambda: "/linked" in site.times())
 
         facts = crawl.stats()
-        assert 0 < facts["pages_fetched"] < SLOW.pages + 2
+        assert 0 < facts["pages_fetched"] < SLOW.pages + 3
         assert facts["last_crawl"]["ended_at"] is None
         assert facts["last_crawl"]["pid"] == running.pid
         crawl.run("get", server.seed)
@@ -47,7 +50,7 @@ def test_commands_beside_a_running_crawl(make_crawl: MakeCrawl) -> None:
         assert pages_served(server) == dict.fromkeys(server.web.reachable(), 1)
         assert site.times() == {"/": 1, "/linked": 1}
         facts = crawl.stats()
-        assert facts["pages_fetched"] == SLOW.pages + 2
+        assert facts["pages_fetched"] == SLOW.pages + 3
         assert facts["filtered"] == {"not-a-url": 2}
         assert not list(crawl.directory.inbox.iterdir())
         assert crawl.why(site.url + "/linked")["found"][1]["url"] == site.url + "/"

@@ -81,7 +81,7 @@ ALL = {"/", "/a", "/a/1", "/a/2", "/a/3", "/b", "/image", "/private/x", "/shop/1
 @pytest.mark.parametrize(
     ("settings", "missing", "filtered"),
     [
-        ({"crawl": {"max_depth": 1}}, {"/a/1", "/a/2", "/a/3", "/shop/2", "other /far"}, {"too-deep": 4}),
+        ({"crawl": {"max_depth": 1}}, {"/a/1", "/a/2", "/a/3", "/shop/2", "other /far"}, {"too-deep": 3}),
         ({"scope": {"follow_external": False}}, {"other /", "other /far"}, {"external": 1}),
         ({"scope": {"deny_hosts": ["127.0.0.2"]}}, {"other /", "other /far"}, {"host-denied": 1}),
         ({"scope": {"allow_hosts": ["127.0.0.1"]}}, {"other /", "other /far"}, {"host-not-allowed": 1}),

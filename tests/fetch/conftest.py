@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from pycrawl.fetch.base import ResolvingTransport
 from pycrawl.fetch.curl import CurlTransport
 from pycrawl.fetch.dns import Resolver
 from pycrawl.fetch.loop import Loop
-from pycrawl.fetch.threads import ThreadTransport
+from pycrawl.fetch.routes import ResolvingTransport
 from pycrawl.fetch.transport import Request, Response, TransportSettings
+from pycrawl.fetch.urllib3_transport import ThreadTransport
 from tests.fetch.faults import FaultServer
 
 TRANSPORTS: dict[str, type[ResolvingTransport]] = {"curl": CurlTransport, "urllib3": ThreadTransport}

@@ -10,9 +10,9 @@ import pytest
 
 from pycrawl.config import parse
 from pycrawl.fetch.addresses import Guard, is_public
-from pycrawl.fetch.base import Route
 from pycrawl.fetch.dns import MIN_TTL, Resolver
 from pycrawl.fetch.origins import Origin
+from pycrawl.fetch.routes import Route
 from pycrawl.fetch.transport import Request, TransportSettings
 from pycrawl.model import Outcome
 from pycrawl.urls.normal_form import UrlRules, normalise
@@ -133,7 +133,7 @@ def test_no_inner_address_is_dialled_however_it_is_written(
         assert normal is not None, url
         response = client.get(normal)
         assert (response.outcome, response.status) == (Outcome.ADDRESS_REFUSED, 0), url
-        assert "not public" in response.detail
+        assert "is not a public address; set security.allow_private_addresses" in response.detail
         assert client.resolve(normal).outcome is Outcome.ADDRESS_REFUSED, url
         if host.isascii():
             assert client.get(url).outcome in (Outcome.ADDRESS_REFUSED, Outcome.DNS_FAILURE), url

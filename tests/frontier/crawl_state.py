@@ -12,12 +12,15 @@ import numpy as np
 from pycrawl.config import Config
 from pycrawl.frontier.back import BackQueue, Entry
 from pycrawl.frontier.frontier import DEFAULT_BOUNDS, Frontier, FrontierBounds
+from pycrawl.frontier.judge import Judge
 from pycrawl.model import PackedLinks
 from pycrawl.state import documents
 from pycrawl.state.counters import Counters
 from pycrawl.state.database import Database
 from pycrawl.state.documents import Visit
 from pycrawl.state.hosts import CACHED_HOSTS, CACHED_IDS, Hosts
+from pycrawl.state.standings import Standings
+from pycrawl.state.unwanted import Unwanted
 from pycrawl.state.url_seen import CHUNK, UrlSeen
 from pycrawl.urls.parts import url_hash
 
@@ -47,7 +50,11 @@ class CrawlState:
         self.counters = Counters(self.database)
         self.hosts = Hosts(self.database, sizes.cached_hosts, sizes.cached_ids)
         self.seen = UrlSeen(self.database, SEED, sizes.chunk)
-        self.frontier = Frontier(self.database, self.hosts, self.counters, self.seen, config, chance, sizes.frontier)
+        self.standings = Standings(self.database)
+        judge = Judge(config, Unwanted(self.database, SEED))
+        self.frontier = Frontier(
+            self.database, self.hosts, self.counters, self.seen, self.standings, judge, config, chance, sizes.frontier
+        )
         self.finished: list[tuple[BackQueue, Entry, Visit]] = []
 
     def finish(self, queue: BackQueue, entry: Entry, visit: Visit) -> None:
@@ -58,6 +65,7 @@ class CrawlState:
         for queue, entry, _ in self.finished:
             self.frontier.finish(queue, entry)
         self.finished.clear()
+        self.hosts.close_group()
         self.frontier.flush()
         self.counters.flush()
         self.database.commit()

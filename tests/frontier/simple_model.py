@@ -25,6 +25,7 @@ class Url:
     written: tuple[int, bool] = (0, False)  # both of them, as they are on disk
     front: int = 0  # its priority while it waits in a front queue
     seq: int = 0  # its place while it is in a back queue or in flight
+    is_external: bool = False  # so that it stands aside
     is_visited: bool = False  # and not put back into a front queue since
     visited_at: float = 0.0
 
@@ -74,6 +75,7 @@ class Model:
     opened_at: float = 0.0
     dirty_chunks: set[int] = field(default_factory=set)  # of in-link counts
     last_seq: int = 0
+    outlinks: list[tuple[str, bool]] = field(default_factory=list)  # of the URL with id 1; the bool: a redirect
 
     def host(self, key: str) -> ModelHost:
         return self.hosts.setdefault(key, ModelHost())
@@ -84,24 +86,56 @@ class Model:
         for kind, _, _, with_text, _ in by_place:
             for url in with_text if kind == "seeds" else ():
                 self.host(host_key(url)).is_seed = True
+        self._let_seed_hosts_in()
         counts = Counter(url for source in sources for url in (*source[3], *source[4]))
+        depths = {url: min(source[1] for source in sources if url in (*source[3], *source[4])) for url in counts}
         new: list[str] = []
-        external = set()
-        for _, depth, hops, with_text, _ in by_place:
+        external = 0
+        for _, _, hops, with_text, _ in by_place:
             for url in with_text:
-                if url in self.urls or url in external:
-                    continue
-                if not self.follow_external and not self.host(host_key(url)).is_seed:
-                    external.add(url)
-                    continue
                 self.host(host_key(url))
-                self.urls[url] = Url(len(self.urls) + 1, url, depth, hops, front=priority(depth, counts[url]))
-                new.append(url)
+                if url not in self.urls:
+                    one = self.urls[url] = Url(len(self.urls) + 1, url, depths[url], hops)
+                    one.is_external = not self.follow_external and not self.host(host_key(url)).is_seed
+                    one.front = 0 if one.is_external else priority(one.depth, counts[url])
+                    external += one.is_external
+                    new.append(url)
+        self._note_links_of_first_page(sources)
+        self._shorten({url: depth for url, depth in depths.items() if url in self.urls})
         if any(source[0] == "links" for source in sources):
             for url in counts:
                 if url in self.urls:
                     self._count_inlinks(url, counts[url])
-        return len(new), len(external)
+        return len(new), external
+
+    def _let_seed_hosts_in(self) -> None:
+        for one in self.urls.values():
+            if one.is_external and self.host(one.host).is_seed:
+                one.is_external = False
+                one.front = priority(one.depth, 0)
+
+    def _note_links_of_first_page(self, sources: Sequence[Source]) -> None:
+        """All batches say that the page with id 1 has brought them."""
+        named = [
+            (url, kind == "redirect")
+            for kind, _, _, texts, others in sources
+            if kind != "seeds"
+            for url in (*texts, *others)
+        ]
+        if named:
+            self.outlinks = [(url, is_redirect) for url, is_redirect in named if url in self.urls]
+
+    def _shorten(self, ways: dict[str, int]) -> None:
+        for url, depth in ways.items():
+            one = self.urls[url]
+            if depth < one.depth:
+                if not one.was_pulled and one.front == priority(one.depth, one.inlinks):
+                    one.front = priority(depth, one.inlinks)
+                one.depth = depth
+                if one.id == 1:
+                    self._shorten(
+                        {name: depth if is_redirect else depth + 1 for name, is_redirect in self.outlinks[::-1]}
+                    )
 
     def _count_inlinks(self, url: str, count: int) -> None:
         one = self.urls[url]

@@ -18,7 +18,7 @@ def filled(path: Path, lengths: list[int], chance: random.Random) -> tuple[Front
     chance.shuffle(places)
     by_id = dict(enumerate(places, start=1))
     database.write_many(
-        "INSERT INTO urls VALUES (?, ?, 1, 0, 0, 1, 0, 0)", [(url_id, f"http://a/{url_id}") for url_id in by_id]
+        "INSERT INTO urls VALUES (?, ?, 1, 0, 0, 1, 0, 0, 0, 0)", [(url_id, f"http://a/{url_id}") for url_id in by_id]
     )
     front = FrontQueues(database, Counters(database), chance)
     front.add([(number, url_id, 1, 0) for url_id, number in by_id.items()])

@@ -254,7 +254,7 @@ class TestStayingOnTheSeedsHosts:
         add_seeds(batch, ["http://a/"])
         batch.add_links(1, 1, pack(["http://a/1", "http://b/1"]))
         added = state.frontier.add(batch, NOW)
-        assert (added.new, dict(added.filtered)) == (2, {"external": 1})
+        assert (added.new, added.queued, dict(added.asides)) == (3, 2, {"external": 1})
 
     def test_a_seed_that_was_linked_to_in_the_same_batch_is_a_seed(self, opened: Open) -> None:
         state = opened(self.config)
@@ -293,13 +293,15 @@ def test_a_url_that_many_pages_link_to_rises(opened: Open) -> None:
     add_page(state, numbered("a", 600), depth=9)
     assert state.frontier.front_lengths() == [0, 600, 0, 0, 0, 0, 0, 0]
     for _ in range(15):
-        add_page(state, [], without_text=("http://a/599", "http://never.seen/"))
+        add_page(state, [], depth=9, without_text=("http://a/599", "http://never.seen/"))
     assert state.frontier.front_lengths() == [0, 599, 0, 1, 0, 0, 0, 0]
+    add_page(state, [], depth=0, without_text=("http://a/598",))
+    assert state.frontier.front_lengths() == [0, 598, 0, 1, 0, 0, 0, 1], "a shorter way was found"
     state.seen.flush_inlinks()
     state.commit()
     assert inlinks_of(state.database, 600) == 16
     state.frontier.fill(False)
-    assert drain(state)[0] in ("http://a/0", "http://a/599")
+    assert drain(state)[0] in ("http://a/0", "http://a/598", "http://a/599")
 
 
 def test_counters_of_a_commit_agree_with_the_tables(opened: Open) -> None:

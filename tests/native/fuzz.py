@@ -1,6 +1,6 @@
-"""Feeds the compiled module mutated markup and texts: `python -m tests.native_fuzz SECONDS [SEED]`; says how many.
+"""Feeds the compiled module mutated markup and texts: `python -m tests.native.fuzz SECONDS [SEED]`; says how many.
 
-`test_native.py` runs it on a build with address and undefined-behaviour sanitizers (`make test-slow`).
+`test_readers.py` runs it on a build with address and undefined-behaviour sanitizers (`make test-slow`).
 """
 
 from __future__ import annotations
@@ -23,6 +23,9 @@ PIECES = (
     b"<p>|</p>|<div class='nav x'>|</div>|<ul><li>|</ul>|<table><tr><td>|</td>|</table>|<a href='/x?a=1&amp;b'>|</a>|"
     b"<h1>|</h1>|<br>|<hr>|<!--|-->|<script>|</script>|<style>|</style>|<title>|</title>|<svg>|</svg>|<button>|</button>|"
     b'<base href=x>|<meta name=robots content="none">|<iframe src=/f>|</iframe>|<textarea>|</textarea>|<plaintext>|'
+    b"<math>|</math>|<mi>|<annotation-xml encoding=text/html>|<foreignObject>|</foreignObject>|<title/>|<g>|</g>|"
+    b"<![CDATA[|]]>|<template>|</template>|<ruby>|<rt>|</ruby>|<x-y>|</x-y>|<b>|</b>|<tbody>|<tr>|<td>|<!doctype html>|"
+    b"&shy;|\xc2\xad|"
     b"&amp;|&nbsp;|&#65;|&#x1F600;|&nGt;|&copy|&|<|>|'|\"|=|/|\xc3\xa9|\xe4\xb8\xad|\xf0\x9f\x98\x80|\xc2\xa0|\xff|\x00|"
     b" |\n|word |An older text of several words |<object><p>|<a rel=nofollow href=/n>|<xmp>|</xmp>|<noscript>|"
     b"<html lang=de>|<a href='../../x#y'>|<a href='b/c'>|<a href='http://h.test/"

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pycrawl.fingerprint.packed import packed_by_numpy
@@ -31,7 +31,6 @@ needs_native = pytest.mark.skipif(compiled is None, reason="the compiled module 
 
 LETTERS = "abcXYZ019 \t-_éÉßẞİıΣσςжЖ中文字ไทย𝔸😀'’“ ̈ﬁŁ\x00"
 ROOT = Path(__file__).parents[2]
-SHARED_PAGES = Path(__file__).parents[3] / "shared" / "data" / "content" / "html"
 
 
 @pytest.mark.skipif(
@@ -110,10 +109,13 @@ def test_what_makes_no_sketch(arguments: tuple[bytes, int, int, int]) -> None:
 PIECES = (
     "<p> </p> <div> </div> <div\tclass='nav\tmenu'> <ul> <li> </li> </ul> <table> <tr> <td> </table> <dl> <dt> <dd> "
     "</dl> <h1> </h2> <a\thref=/a> <a\thref='/b?x=1&amp;y=2'\trel=nofollow> </a> <b> </b> <br> <hr> <!-- --> <!--> "
-    "<script> </script> <style> </style> <title> </title> <svg> <svg/> </svg> <button> </button> "
-    "<base\thref=/base/> <meta\tname=robots\tcontent=noindex> <iframe\tsrc=/f> </iframe> <form> </form> "
-    "words to read &amp; &nbsp; &lt &#65; &#x1F600; &bogus; &copy < > <> </> <! <? \n one.Two <textarea> </textarea> "
-    '<noscript> </noscript> <p\tclass=x\tid="y">'
+    "<script> <script/> </script> <style> <style/> </style> <title> <title/> </title> <svg> <svg/> </svg> <button> "
+    "</button> <math> </math> <mi> </mi> <annotation-xml> <annotation-xml\tencoding=text/html> </annotation-xml> "
+    "<foreignObject> </foreignObject> <desc> </desc> <g> </g> <path/> <![CDATA[ ]]> <font\tcolor=x> </font> <img> "
+    "<template> </template> <ruby> <rt> </rt> </ruby> <a\thref='/\0'> \0 \xad &shy; "
+    "<base\thref=/base/> <meta\tname=robots\tcontent=noindex> <iframe\tsrc=/f> <iframe/> </iframe> <form> </form> "
+    "words to read &amp; &nbsp; &lt &#65; &#x1F600; &bogus; &copy < > <> </> <! <? \n one.Two <textarea> <textarea/> "
+    '</textarea> <noscript> </noscript> <p\tclass=x\tid="y">'
 ).split(" ")
 
 
@@ -144,9 +146,9 @@ def seen_by_scan(markup: str) -> dict[str, list[str]]:
 
 
 @needs_native
+@settings(derandomize=True, max_examples=1_000, deadline=None)  # docs/reading.md: what the readers differ in is rare
 @given(st.lists(st.sampled_from(PIECES), max_size=40))
 def test_links_are_those_of_a_tree(pieces: list[str]) -> None:
-    """But for links in a select, which a tree drops."""
     markup = " ".join(pieces)
     by_scan, by_tree = seen_by_scan(markup), seen_by_tree(markup)
     assert {tag: set(values) for tag, values in by_scan.items() if tag != "meta"} == {
@@ -202,21 +204,6 @@ def test_the_main_content_is_that_of_the_tree() -> None:
         assert scanned.text.split() == parsed.text.split(), body
         shorter += len(scanned.content) < 0.9 * len(scanned.text)
     assert shorter > 100, "something must be left out, or nothing is tested"
-
-
-@needs_native
-@pytest.mark.skipif(not SHARED_PAGES.is_dir(), reason="the pages are not there")
-def test_real_pages_read_as_a_tree_reads_them() -> None:
-    import gzip
-
-    for path in sorted(SHARED_PAGES.glob("*.gz")):
-        body = gzip.decompress(path.read_bytes())
-        scanned = parse_html(body, "text/html", main_content="auto")
-        parsed = parse_html(body, "text/html", main_content="dom")
-        assert scanned.hrefs == parsed.hrefs, path.name
-        assert (scanned.title, scanned.robots, scanned.base_href) == (parsed.title, parsed.robots, parsed.base_href)
-        ours, theirs = set(scanned.content.split("\n")), set(parsed.content.split("\n"))
-        assert len(ours & theirs) >= 0.95 * len(ours | theirs), path.name
 
 
 @needs_native

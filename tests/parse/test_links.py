@@ -6,14 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pycrawl.config import Config, CrawlSection, ScopeSection, TrapsSection
+from pycrawl.config import Config, ScopeSection, TrapsSection
 from pycrawl.model import NO_LINKS, PackedLinks
 from pycrawl.native import compiled
 from pycrawl.parse.link_cache import LinkCache, absolute
 from pycrawl.parse.links import LinkPacker
 from pycrawl.parse.parsed import Parsed
+from pycrawl.urls import asks
 from pycrawl.urls.normal_form import UrlRules, normalise
 from pycrawl.urls.parts import likely_origin, url_hash
+from pycrawl.urls.reasons import Reason
 from pycrawl.urls.scope import Scope
 
 SEED = 0x5EED
@@ -62,21 +64,21 @@ def texts(packed: PackedLinks) -> list[str]:
     ],
 )
 def test_resolution(href: str, base: str, expected: str) -> None:
-    packed, filtered = packer().pack(page(href, base=base), URL, 0)
+    packed, _, filtered = packer().pack(page(href, base=base), URL)
     assert texts(packed) == [expected]
     assert filtered == {}
 
 
 def test_links_are_distinct_and_not_to_the_page_itself() -> None:
-    packed, filtered = packer().pack(page("#top", URL, "/a", "/a#b", "http://example.com/a", "/c"), URL, 0)
+    packed, _, filtered = packer().pack(page("#top", URL, "/a", "/a#b", "http://example.com/a", "/c"), URL)
     assert texts(packed) == ["http://example.com/a", "http://example.com/c"]
     assert filtered == {}
 
 
 def test_a_link_sent_before_travels_as_its_hash_behind_those_with_text() -> None:
     links_of = packer()
-    links_of.pack(page("/a", "/b"), URL, 0)
-    packed, _ = links_of.pack(page("/a", "/new", "/b"), "http://example.com/2", 0)
+    links_of.pack(page("/a", "/b"), URL)
+    packed = links_of.pack(page("/a", "/new", "/b"), "http://example.com/2").links
     assert texts(packed) == ["http://example.com/new"]
     assert hashes(packed) == [url_hash(f"http://example.com/{path}", SEED) for path in ("new", "a", "b")]
 
@@ -84,15 +86,15 @@ def test_a_link_sent_before_travels_as_its_hash_behind_those_with_text() -> None
 def test_a_link_is_remembered_for_its_own_host_and_folder_only() -> None:
     links_of = packer()
     for url in ("http://a.test/1/", "http://b.test/1/", "http://a.test/2/", "http://a.test/1/"):
-        packed, _ = links_of.pack(page("/root", "leaf", "http://c.test/"), url, 0)
+        packed = links_of.pack(page("/root", "leaf", "http://c.test/"), url).links
         expected = [f"{url[:13]}/root", f"{url}leaf", "http://c.test/"]
         assert set(hashes(packed)) == {url_hash(link, SEED) for link in expected}
 
 
 def test_the_url_of_a_page_travels_as_its_hash_from_other_pages() -> None:
     links_of = packer()
-    links_of.pack(page("/self"), "http://example.com/self", 0)
-    packed, _ = links_of.pack(page("/self", "/self#x", "http://example.com/self"), URL, 0)
+    links_of.pack(page("/self"), "http://example.com/self")
+    packed = links_of.pack(page("/self", "/self#x", "http://example.com/self"), URL).links
     assert texts(packed) == []
     assert hashes(packed) == [url_hash("http://example.com/self", SEED)]
 
@@ -104,7 +106,7 @@ def test_a_link_without_text_was_sent_with_it_before() -> None:
     repeats = 0
     for number in range(200):
         hrefs = [f"/{(number * 7 + step * step) % 23}" for step in range(6)]
-        packed, _ = links_of.pack(page(*hrefs), URL, 0)
+        packed = links_of.pack(page(*hrefs), URL).links
         with_text = hashes(packed)[: len(texts(packed))]
         sent.update(with_text)
         repeats += len(hashes(packed)) - len(with_text)
@@ -126,21 +128,28 @@ def test_reasons_are_counted() -> None:
     ]
     hrefs.append("/" + "x" * 3_000)
     hrefs.append("/" + "x" * 70_000)
-    packed, filtered = packer(config).pack(page(*hrefs, nofollow_hrefs=("/n",)), URL, 0)
-    assert texts(packed) == ["http://example.com/ok"]
-    assert filtered == {"not-http": 3, "not-a-url": 1, "host-denied": 2, "too-long": 2, "nofollow": 1}
+    packed, withheld, filtered = packer(config).pack(page(*hrefs, nofollow_hrefs=("/n",)), URL)
+    assert texts(packed) == ["http://bad.test/", "http://bad.test/2", "http://example.com/ok"]
+    assert list(packed.verdicts) == [Reason.HOST_DENIED.code, Reason.HOST_DENIED.code, 0]
+    assert [(ask, texts(links)) for ask, links in withheld] == [(asks.REL, ["http://example.com/n"])]
+    assert filtered == {"not-http": 3, "not-a-url": 1, "too-long": 2}
 
 
-def test_limits_of_number_and_depth() -> None:
-    assert packer(max_links=2).pack(page("/1", "/2", "/3", "/4"), URL, 0)[1] == {"too-many-links": 2}
-    limited = packer(Config(crawl=CrawlSection(max_depth=3)))
-    assert limited.pack(page("/1"), URL, 2)[0].texts_count == 1
-    assert limited.pack(page("/2", "/3"), URL, 3) == (NO_LINKS, {"too-deep": 2})
+def test_a_limit_on_their_number() -> None:
+    assert packer(max_links=2).pack(page("/1", "/2", "/3", "/4"), URL).filtered == {"too-many-links": 2}
 
 
 def test_a_page_that_says_nofollow() -> None:
-    found = packer().pack(page("/1", "/2", nofollow_hrefs=("/3",)), URL, 0, follow=False)
-    assert found == (NO_LINKS, {"nofollow": 3})
+    found = packer().pack(page("/1", "/2", nofollow_hrefs=("/3",)), URL, asks.META)
+    assert found.links == NO_LINKS
+    assert [(ask, links.texts_count) for ask, links in found.withheld] == [(asks.META, 3)]
+
+
+def test_what_did_not_arrive_is_sent_again() -> None:
+    links_of = packer()
+    links_of.pack(page("/a"), URL)
+    links_of.forget_sent()
+    assert texts(links_of.pack(page("/a"), URL).links) == ["http://example.com/a"]
 
 
 href_pieces = st.lists(
@@ -158,7 +167,7 @@ def test_short_cuts_and_memory_give_what_normalise_gives(hrefs: list[str], base:
     resolved_base = normalise(base, RULES, URL) if base else URL
     expected = {normalise(href, RULES, resolved_base) for href in hrefs} - {None, URL}
     for _ in range(2):
-        packed, _ = links_of.pack(page(*hrefs, base=base), URL, 0)
+        packed = links_of.pack(page(*hrefs, base=base), URL).links
         assert set(hashes(packed)) == {url_hash(url, SEED) for url in expected if url}
 
 

@@ -9,6 +9,7 @@ from resiliparse.parse.html import HTMLTree
 
 from pycrawl.parse.content import main_content
 from pycrawl.parse.slope import flattest, low_slopes
+from pycrawl.parse.text import outline
 
 Runs = list[tuple[int, int]]  # tags and words
 
@@ -112,4 +113,4 @@ TEXT = " ".join(f"word{number}" for number in range(150))
     ],
 )
 def test_pages(markup: str, expected: str) -> None:
-    assert main_content(HTMLTree.parse(markup), "slope") == expected
+    assert main_content(outline(HTMLTree.parse(markup)), "slope") == expected

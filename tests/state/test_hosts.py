@@ -12,6 +12,7 @@ from pycrawl.state.hosts import Host, Hosts, find_host, hosts_by_pages, robots_o
 def test_a_host_has_one_id_for_ever(state: Database) -> None:
     table = Hosts(state)
     assert [table.id_of(key) for key in ("a", "b", "a", "c", "b")] == [1, 2, 1, 3, 2]
+    table.close_group()
     table.flush()
     again = Hosts(state)
     assert len(again) == 3
@@ -25,6 +26,7 @@ def test_what_is_touched_is_written(state: Database) -> None:
     host.pages, host.failures, host.ready_at, host.crawl_delay, host.address = 3, 2, 100.5, 4.0, "192.0.2.1"
     table.touch(host)
     table.mark_seeds([1])
+    table.close_group()
     table.flush()
     assert find_host(state, "a") == Host(1, "a", True, 3, 2, 100.5, 4.0, "192.0.2.1")
     assert find_host(state, "b") is None
@@ -36,6 +38,7 @@ def test_the_busiest_come_first(state: Database) -> None:
         host = table.get(table.id_of(key))
         host.pages = pages
         table.touch(host)
+    table.close_group()
     table.flush()
     assert [host.key for host in hosts_by_pages(state, 2)] == ["c", "b"]
 
@@ -49,6 +52,7 @@ def test_a_host_that_is_held_is_never_doubled(state: Database) -> None:
     table.mark_seeds([1])
     held.pages = 1
     table.touch(held)
+    table.close_group()
     table.flush()
     assert find_host(state, "a") == Host(1, "a", is_seed=True, pages=1)
 
@@ -69,7 +73,9 @@ def test_caches_change_nothing(state: Database, seed: int) -> None:
             pages[key] = host.pages
             table.touch(host)
         if chance.random() < 0.1:
+            table.close_group()
             table.flush()
+    table.close_group()
     table.flush()
     assert dict(state.query("SELECT key, pages FROM hosts")) == {key: pages.get(key, 0) for key in ids}
 

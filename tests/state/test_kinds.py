@@ -15,12 +15,14 @@ import pytest
 
 from pycrawl import config
 from pycrawl.model import NO_LINKS, CloseLook, Closure, PackedLinks, UrlOrder
-from pycrawl.parse.tree import plain_text
+from pycrawl.parse.html import parse_html
 from pycrawl.simweb import PageKind, SimWebSettings
 from pycrawl.simweb.web import SimWeb
+from pycrawl.state import schema
 from pycrawl.state.database import Database
 from pycrawl.state.hosts import Host
 from pycrawl.state.kinds import Kinds, kinds_of, series_of, stopped_series, worst_kinds
+from pycrawl.traps.kind_record import KindRecord
 from pycrawl.traps.page_sample import copy_keys, sample
 from pycrawl.traps.url_kinds import ALL, section, shape
 from pycrawl.urls.parts import path_and_query
@@ -211,6 +213,19 @@ def test_a_long_row_of_pages_is_no_maze_for_long(state: Database, way: str, leas
     ):
         number += 1
     assert least <= number <= most, site.kinds.trap(site.host, site.url(way.format(number)))
+
+
+def test_kinds_of_an_older_state_are_kept(tmp_path: Path) -> None:
+    database = Database.create(tmp_path / "old.db", schema.STEPS[:2])
+    database.write("INSERT INTO hosts (id, key) VALUES (1, 'example.com')")
+    database.write("INSERT INTO patterns VALUES (1, '/a/…', 9, 2, 0.3, 0.7, 1, 5, 0.5, 40, 100, 3, 1, 50, 1)")
+    database.commit()
+    database.close()
+    database = Database.open(tmp_path / "old.db")
+    known = kinds_of(database, 1, "http://example.com/a/b")["/a/…"]
+    assert known == KindRecord(9, 2, 0.3, 0.7, 1, 5, 0.5, 40, 100, 3, 1, 0, 50, True)
+    assert Kinds(database, config.parse("")).trap(Host(1, "example.com", pages=9), "http://example.com/a/b")
+    database.close()
 
 
 # Series
@@ -446,7 +461,9 @@ def test_probes_can_be_switched_off(state: Database) -> None:
 def novel_share(state: Database, pages: Iterable[tuple[str, str]]) -> float:
     site = Site(state)
     for path, markup in pages:
-        assert site.page(path, plain_text(markup), f"{path}/next"), f"{path} is taken for a trap"
+        assert site.page(path, parse_html(markup.encode(), "text/html", with_text=True).text, f"{path}/next"), (
+            f"{path} is taken for a trap"
+        )
     known = worst_kinds(state, 1)
     assert not known or not known[0][2].stopped
     return min([one.yield_ for _, _, one in known], default=1.0)

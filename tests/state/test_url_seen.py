@@ -50,7 +50,7 @@ class Harness:
         assert ids == list(range(len(self.ids) + 1, len(self.ids) + len(new) + 1))
         self.ids.update(zip(new, ids, strict=True))
         self.database.write_many(
-            "INSERT INTO urls VALUES (?, ?, 1, 0, 0, 1, 0, 0)", [(self.ids[value], str(value)) for value in new]
+            "INSERT INTO urls VALUES (?, ?, 1, 0, 0, 1, 0, 0, 0, 0)", [(self.ids[value], str(value)) for value in new]
         )
 
     def link(self, values: list[int], count: int) -> None:
@@ -165,7 +165,7 @@ def test_real_chunks_and_real_hashes(tmp_path: Path) -> None:
         seen.insert(hashes[start : start + 50_000])
         seen.flush()
     database.write_many(
-        "INSERT INTO urls VALUES (?, ?, 1, 0, 0, 1, 0, 0)", ((number + 1, url(number)) for number in range(count))
+        "INSERT INTO urls VALUES (?, ?, 1, 0, 0, 1, 0, 0, 0, 0)", ((number + 1, url(number)) for number in range(count))
     )
     database.commit()
     again = UrlSeen(database, SEED)
@@ -182,6 +182,6 @@ def test_real_chunks_and_real_hashes(tmp_path: Path) -> None:
 def test_distinct_hashes_are_those_of_numpy(numbers: list[int]) -> None:
     batch = array([(number << 59) % (1 << 64) for number in numbers])
     for ours, theirs in zip(
-        url_seen._distinct(batch), np.unique(batch, return_index=True, return_counts=True), strict=True
+        url_seen._distinct(batch)[:3], np.unique(batch, return_index=True, return_counts=True), strict=True
     ):
         assert ours.tolist() == theirs.tolist()

@@ -2,10 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from pycrawl.config import Config, CrawlSection, LimitsSection, ScopeSection
+from pycrawl.config import Config, LimitsSection, ScopeSection
 from pycrawl.errors import ConfigError
 from pycrawl.urls.host_list import HostList
-from pycrawl.urls.scope import Reason, Scope
+from pycrawl.urls.reasons import Reason
+from pycrawl.urls.scope import Scope
 
 
 def scope_filter(**scope: tuple[str, ...]) -> Scope:
@@ -38,15 +39,22 @@ def scope_filter(**scope: tuple[str, ...]) -> Scope:
     ],
 )
 def test_verdict(scope: dict[str, tuple[str, ...]], url: str, expected: str | None) -> None:
-    assert scope_filter(**scope).verdict(url, 0) == expected
+    assert scope_filter(**scope).verdict(url) == expected
 
 
-def test_length_and_depth() -> None:
-    url_filter = Scope(Config(crawl=CrawlSection(max_depth=2), limits=LimitsSection(max_url_length=30)))
-    assert url_filter.verdict("http://example.com/", 2) is None
-    assert url_filter.verdict("http://example.com/", 3) is Reason.TOO_DEEP
-    assert url_filter.verdict("http://example.com/" + "x" * 12, 0) is Reason.TOO_LONG
-    assert Scope(Config()).verdict("http://example.com/", 10**6) is None
+def test_length() -> None:
+    scope = Scope(Config(limits=LimitsSection(max_url_length=30)))
+    assert scope.verdict("http://example.com/") is None
+    assert scope.verdict("http://example.com/" + "x" * 12) is Reason.TOO_LONG
+    assert scope.is_too_long("http://example.com/" + "x" * 12)
+
+
+def test_every_reason_that_is_kept_has_a_number_of_its_own() -> None:
+    codes = [reason.code for reason in Reason if reason.code]
+    assert len(set(codes)) == len(codes)
+    assert all(Reason.from_code(code).code == code for code in codes)
+    assert all(0 <= code < 256 for code in codes)
+    assert all(reason.words for reason in Reason)
 
 
 @pytest.mark.parametrize(

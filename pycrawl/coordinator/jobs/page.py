@@ -7,7 +7,7 @@ from pycrawl.coordinator.jobs.settling import Settler
 from pycrawl.coordinator.leases import Lease
 from pycrawl.coordinator.run import Run
 from pycrawl.frontier.back import BackQueue, Entry
-from pycrawl.model import NO_LINKS, NO_VALIDATORS, FetchJob, FetchResult, Kind, Outcome, Validators
+from pycrawl.model import NO_VALIDATORS, FetchJob, FetchResult, Kind, Outcome, Validators
 from pycrawl.state.documents import visit_of
 
 
@@ -41,13 +41,18 @@ class PageJobs:
         return Validators(visit.etag, visit.last_modified, visit.digest) if visit else NO_VALIDATORS
 
     def settle(self, lease: Lease, result: FetchResult) -> None:
-        if 200 <= result.status < 300:
+        if 200 <= result.status < 300 and not self._was_page(lease):
             lease.queue.host.pages += 1
         if result.outcome is Outcome.COOKIE_WANTED:
             lease.entry.cookies = result.cookies
             self._run.frontier.put_back(lease.queue, lease.entry)
         else:
             self._settler.settle(lease, self._judged(lease, result) if self._run.judges_traps else result)
+
+    def _was_page(self, lease: Lease) -> bool:
+        """Whether this URL has answered with a page before, so that it counts among those of its host already."""
+        visit = visit_of(self._session.database, lease.entry.url_id) if lease.entry.revisit else None
+        return visit is not None and (visit.document_id > 0 or 200 <= visit.status < 300)
 
     def _judged(self, lease: Lease, result: FetchResult) -> FetchResult:
         """Does the page bring anything new? One that says what the host says of missing pages is not kept."""
@@ -60,7 +65,7 @@ class PageJobs:
             kinds.take_in_redirect(host, entry.url, result.location, known)
         elif look is not None:
             if kinds.is_soft_404(host, entry.url, look):
-                result = result._replace(outcome=Outcome.SOFT_404, body=None, links=NO_LINKS)
+                result = result._replace(outcome=Outcome.SOFT_404, body=None)
                 self._session.group.counts["soft_404"] += 1
             lease.queue.order = kinds.take_in_page(host, entry.url, entry.depth, look, result.links)
         return result

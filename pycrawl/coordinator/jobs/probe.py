@@ -24,6 +24,8 @@ class ProbeJobs:
         if not directory:
             return None
         url = kinds.start_probe(queue.host, entry.url, directory)
+        if self._run.session.judge.scope.verdict(url) is not None:
+            return None  # a probe is a request like any other
         rules = self._maker.rules_to_send(queue, site, now)
         return self._maker.job(queue, entry, url, now, kind=Kind.PROBE, robots=rules)
 

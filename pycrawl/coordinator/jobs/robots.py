@@ -9,7 +9,7 @@ from pycrawl.coordinator.run import Run
 from pycrawl.frontier.back import BackQueue, Entry
 from pycrawl.model import FetchJob, FetchResult, Kind, Outcome, RobotsFile
 from pycrawl.policy.politeness import may_ignore_robots
-from pycrawl.urls.parts import robots_url
+from pycrawl.urls.parts import host_key, robots_url
 
 _NOT_FOUND = 404
 
@@ -39,7 +39,11 @@ class RobotsJobs:
     def settle(self, lease: Lease, result: FetchResult) -> None:
         host = lease.queue.host
         lease.queue.rules.forget_redirect(lease.site)
-        if result.outcome is Outcome.REDIRECT:
+        if result.outcome is Outcome.REDIRECT and self._is_out_of_scope(result.location):
+            # RFC 9309, 2.3.1.2: rules that cannot be reached by redirects count as not there.
+            expires_at = self._run.now() + self._run.config.politeness.robots_ttl
+            self._keep(lease, RobotsFile(_NOT_FOUND, b"", result.fetched_at, expires_at), 0.0)
+        elif result.outcome is Outcome.REDIRECT:
             lease.queue.rules.note_redirect(lease.site, result.location, result.hops)
             self._run.frontier.put_back(lease.queue, lease.entry)
         elif result.robots is not None:
@@ -54,6 +58,10 @@ class RobotsJobs:
                 self._keep(lease, RobotsFile(_NOT_FOUND, b"", result.fetched_at, expires_at), 0.0)
             else:
                 self._settler.settle(lease, result)
+
+    def _is_out_of_scope(self, url: str) -> bool:
+        """Whether nothing may be asked of the host that a robots.txt redirects to."""
+        return self._run.session.judge.scope.host_verdict(host_key(url)) is not None
 
     def _keep(self, lease: Lease, file: RobotsFile, crawl_delay: float) -> None:
         self._run.session.group.robots[lease.site] = file

@@ -8,6 +8,7 @@ from pycrawl.coordinator.leases import Lease
 from pycrawl.coordinator.run import Run
 from pycrawl.model import CONDUCT, FetchResult, Outcome
 from pycrawl.state.documents import Visit, visit_of
+from pycrawl.urls import asks
 
 _MOST_TYPES = 20
 _LONGEST_TYPE = 80  # characters
@@ -55,35 +56,61 @@ class Settler:
         log.info("%s: %s %s %s", lease.entry.url, result.outcome, result.status or "", result.detail)
 
     def finish(self, lease: Lease, result: FetchResult) -> None:
-        """The URL is done: its visit, document and links go into the open group."""
-        session = self._session
+        """The URL is done: its visit, document and links go into the open group.
+
+        A visit that failed changes nothing of what is known of the page.
+        """
         entry = lease.entry
-        document_id = 0
-        follows = True
-        digest = result.body.digest if result.body else b""
-        if result.body is not None:
-            document = session.store(entry.url_id, entry.url, result.fetched_at, result.body)
-            document_id = document.id
-            if document.duplicate_of:
-                self._run.counts.duplicates += 1
-                # Those of the original were followed; but on another host, relative links are other pages.
-                follows = session.host_of_original(document) != lease.queue.host.id
-            else:
-                self._run.counts.stored += 1
-                if result.body.is_unread:
-                    self._count_unread(result.body.content_type)
-        elif result.outcome is Outcome.NOT_MODIFIED:
-            last = visit_of(session.database, entry.url_id)
-            digest, document_id = (last.digest, last.document_id) if last else (b"", 0)
-        if result.outcome is Outcome.REDIRECT:
-            session.discovered.add_redirect(
-                entry.url_id, entry.depth, entry.hops + 1, result.location, result.location_hash
-            )
-        if follows:
-            session.discovered.add_links(entry.url_id, entry.depth + 1, result.links)
+        last = visit_of(self._session.database, entry.url_id) if entry.revisit else None
         visit = Visit(
             entry.url_id, result.outcome.value, result.status, result.fetched_at, entry.tries, result.detail,
-            result.etag, result.last_modified, digest, document_id,
+            result.etag, result.last_modified, b"", 0,
         )  # fmt: skip
-        session.group.visits.append(visit)
-        session.group.finished.append((lease.queue, entry))
+        if result.body is not None:
+            visit = visit._replace(digest=result.body.digest, document_id=self._store(lease, result, last))
+        elif last is not None:
+            visit = _with_what_is_known(visit, last)
+        self._session.group.visits.append(visit)
+        self._session.group.finished.append((lease.queue, entry))
+        self._follow(lease, result)
+
+    def _store(self, lease: Lease, result: FetchResult, last: Visit | None) -> int:
+        """The document that holds the page: a new one, that of a copy, or the one it had before."""
+        assert result.body is not None
+        entry, session = lease.entry, self._session
+        if last is not None and last.document_id and not self._run.config.content.store_duplicates:
+            before = session.stored_before(entry.url_id, result.body)
+            if before is not None:
+                self._run.counts.unchanged += 1
+                session.group.counts["unchanged"] += 1
+                return before.id
+        document = session.store(entry.url_id, entry.url, result.fetched_at, result.body)
+        if document.duplicate_of:
+            self._run.counts.duplicates += 1
+        else:
+            self._run.counts.stored += 1
+            if result.body.is_unread:
+                self._count_unread(result.body.content_type)
+        return document.id
+
+    def _follow(self, lease: Lease, result: FetchResult) -> None:
+        """Everything that the page names goes to the ledger, whatever became of the page."""
+        discovered = self._session.discovered
+        entry = lease.entry
+        depth = self._session.depth_of(entry)
+        if result.location:
+            discovered.add_redirect(
+                entry.url_id, depth, entry.hops + 1, result.location, result.location_hash, result.location_verdict
+            )
+        ask = asks.SOFT_404 if result.outcome is Outcome.SOFT_404 else 0
+        if result.links.hashes:
+            discovered.add_links(entry.url_id, depth + 1, result.links, ask)
+        for other_ask, links in result.withheld:
+            discovered.add_links(entry.url_id, depth + 1, links, ask | other_ask)
+
+
+def _with_what_is_known(visit: Visit, last: Visit) -> Visit:
+    """A visit that brought no page, with what earlier ones have left."""
+    if visit.outcome != Outcome.NOT_MODIFIED:
+        visit = visit._replace(etag=last.etag, last_modified=last.last_modified)
+    return visit._replace(digest=last.digest, document_id=last.document_id)

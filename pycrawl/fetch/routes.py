@@ -1,4 +1,4 @@
-"""What all transports do around a request: the way to its server, the guard over the addresses on it, and cookies."""
+"""What all transports share: finding the way to a request's server, checking its addresses, and cookies."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ OnDone = Callable[[Response], object]
 
 
 class Route(NamedTuple):
-    """How a request gets to its server. All `addresses` have passed the guard."""
+    """How a request gets to its server. The guard permits all of `addresses`."""
 
     origin: Origin
-    addresses: tuple[str, ...]  # of the server; none: the proxy looks the name up
-    pinned: str = ""  # the only one of them that may be used, by a connection that was made for it
+    addresses: tuple[str, ...]  # of the server; empty if the proxy looks the name up
+    pinned: str = ""  # if set, the only address to dial, on a connection that was made for it
     proxy: Proxy | None = None
     proxy_addresses: tuple[str, ...] = ()
 
@@ -41,9 +41,10 @@ class Route(NamedTuple):
 
 
 def fill(response: Response, route: Route, head: Head, body: Body | None) -> None:
-    """Put what came into `response`. `body` is None if none was wanted.
+    """Put status, headers and body into `response`. `body` is None if the body was not wanted.
 
-    Of a 2xx nothing is left when nothing of its body can be decoded; of others, the status says what matters.
+    A 2xx answer whose body cannot be decoded at all becomes BAD_ENCODING. Other answers keep their status and headers,
+    as a redirect or an error needs no body.
     """
     if route.proxy is not None and head.status == _PROXY_AUTHENTICATION:
         response.outcome, response.detail = Outcome.CONNECT_FAILED, "the proxy asks for another user or password (407)"
@@ -62,12 +63,17 @@ def fill(response: Response, route: Route, head: Head, body: Body | None) -> Non
     response.headers = head.headers
 
 
+def _refusal(host: str, address: str) -> str:
+    where = host if host == address else f"{host} is at {address}, which"
+    return f"{where} is not a public address; set security.allow_private_addresses = true to crawl it"
+
+
 def body_of(head: Head, limit: int) -> Body:
-    """What takes the body of the answer with this head."""
+    """Returns an empty `Body` that decodes as the Content-Encoding headers of `head` say."""
     return Body(b",".join(all_values(head.headers, b"content-encoding")), limit)
 
 
-# Goes on with a request that was submitted at `started`, and whose name look-ups took `spent` seconds.
+# Called when the route is known: (request, time of submission, seconds spent on name look-ups, route).
 Go = Callable[[Request, float, float, Route], None]
 
 
@@ -82,7 +88,7 @@ class _Errand(NamedTuple):
 
 
 class ResolvingTransport(ABC):
-    """Resolves and guards; a subclass sends the request in `_start` and answers it with `_finish`."""
+    """Finds the route of each request. A subclass sends the request in `_start` and answers it with `_finish`."""
 
     def __init__(
         self,
@@ -116,7 +122,7 @@ class ResolvingTransport(ABC):
 
     @abstractmethod
     def _start(self, request: Request, started: float, spent: float, route: Route) -> None:
-        """Send it. It was submitted at `started`; the name look-ups took `spent` seconds."""
+        """Send the request. It was submitted at `started`; its name look-ups took `spent` seconds."""
 
     def _tell(self, request: Request, started: float, spent: float, route: Route) -> None:
         response = Response(request.key, request.url, started, address=route.address, addresses=route.addresses)
@@ -145,7 +151,7 @@ class ResolvingTransport(ABC):
             self._resolver.resolve(origin.host, partial(self._on_late_answer, errand))
 
     def _looks_up(self, proxy: Proxy) -> bool:
-        """The name is the proxy's to look up: the user said so, or there is nothing to guard."""
+        """True if the proxy looks the server's name up: it is a socks5h proxy, or every address is allowed anyway."""
         return proxy.scheme == "socks5h" or (proxy.is_http and self._guard.allows_all)
 
     def _check_literal(self, errand: _Errand, proxy: Proxy) -> None:
@@ -168,7 +174,7 @@ class ResolvingTransport(ABC):
     def _check(self, errand: _Errand, spent: float, addresses: tuple[str, ...]) -> None:
         permitted = self._guard.permitted(addresses)
         if not permitted:
-            detail = f"{errand.origin.host} is {addresses[0]}, which is not public"
+            detail = _refusal(errand.origin.host, addresses[0])
             self._fail_soon(errand.request, errand.started, Outcome.ADDRESS_REFUSED, detail, addresses[0])
         elif errand.proxy is None:
             route = Route(errand.origin, permitted, errand.request.address)

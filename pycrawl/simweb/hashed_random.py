@@ -1,4 +1,4 @@
-"""Chance that is the same in every process: numbers drawn from a hash of a key."""
+"""Random numbers that are the same in every process: they are made from a hash of a key."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ PICKS = 1 << 16
 
 
 def draws(key: str, count: int) -> tuple[int, ...]:
-    """Whole numbers below 2^32; those of a shorter call are the first ones of a longer call."""
+    """Returns `count` whole numbers below 2^32. A call with a larger count begins with the same numbers."""
     return struct.unpack(f"<{count}I", shake_128(key.encode()).digest(4 * count))
 
 
 def picks(key: str, count: int) -> tuple[int, ...]:
-    """Whole numbers below `PICKS`."""
+    """Returns `count` whole numbers below `PICKS`."""
     return struct.unpack(f"<{count}H", shake_128(key.encode()).digest(2 * count))
 
 
 def shuffled(number: int, total: int, key: str) -> int:
-    """Where `number` stands when 0 … total - 1 are put into another order, without making a list of them.
+    """Returns the place of `number` when 0 … total - 1 are shuffled, without making a list of them.
 
     Exactly n of all numbers stand before place n, which is what makes a share exact.
     """

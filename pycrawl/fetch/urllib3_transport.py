@@ -1,4 +1,4 @@
-"""The portable transport: urllib3 in a pool of threads, with the limits and answers of the one on libcurl.
+"""The portable transport: urllib3 in a pool of threads, with the same limits and responses as the curl transport.
 
 `_jobs` is filled by `_start` on the loop's thread and emptied by the threads; each answer goes back through the loop.
 """
@@ -19,12 +19,11 @@ from urllib3.exceptions import InvalidHeader, ProtocolError
 from urllib3.util import create_urllib3_context
 from urllib3.util.connection import is_connection_dropped
 
-from pycrawl.fetch.base import OnDone, ResolvingTransport, Route, body_of, fill
 from pycrawl.fetch.decoding import Body
 from pycrawl.fetch.dns import Resolver
 from pycrawl.fetch.loop import Loop
 from pycrawl.fetch.origins import Origin
-from pycrawl.fetch.sockets import Budget, Connection, FetchError, new_connection
+from pycrawl.fetch.routes import OnDone, ResolvingTransport, Route, body_of, fill
 from pycrawl.fetch.transport import (
     ACCEPT,
     DRAINED_BYTES,
@@ -38,6 +37,7 @@ from pycrawl.fetch.transport import (
     ca_file,
     own_headers,
 )
+from pycrawl.fetch.urllib3_connections import Budget, Connection, FetchError, new_connection
 from pycrawl.model import Outcome
 
 MOST_THREADS = 64
@@ -159,7 +159,7 @@ class ThreadTransport(ResolvingTransport):
                 connection.close()
 
     def _ask(self, job: _Job, budget: Budget) -> tuple[Connection, BaseHTTPResponse]:
-        """Send the request and read the head, on a kept connection first: the server may just have given that up."""
+        """Send the request and read the head. If the server has closed a kept connection, a new one is made."""
         kept = self._idle.take(job.route)
         if kept is not None:
             try:
@@ -193,14 +193,14 @@ class ThreadTransport(ResolvingTransport):
 
 
 def _check_length(head: Head) -> None:
-    """http.client takes a wrong Content-Length for none."""
+    """Refuse a Content-Length that is no number; http.client would ignore it."""
     for value in all_values(head.headers, b"content-length"):
         if not value.isdigit():
             raise FetchError(Outcome.BAD_RESPONSE, f"invalid Content-Length {value[:40]!r}")
 
 
 def _read(answer: BaseHTTPResponse, body: Body) -> bool:
-    """Whether the body was read to its end, so that the connection can serve again."""
+    """Read the body. Returns True if it was read to its end, so that the connection can be used again."""
     while data := answer.read1(_READ_BYTES, decode_content=False):
         if not body.feed(data):
             return False
@@ -208,6 +208,7 @@ def _read(answer: BaseHTTPResponse, body: Body) -> bool:
 
 
 def _drain(answer: BaseHTTPResponse) -> bool:
+    """Read and drop a short body. Returns True if its end was reached, so that the connection can be used again."""
     length = answer.headers.get("Content-Length", "")
     left = -1 if length.isdigit() and int(length) > DRAINED_BYTES else DRAINED_BYTES
     while left >= 0:
@@ -219,7 +220,7 @@ def _drain(answer: BaseHTTPResponse) -> bool:
 
 
 def _failure(error: Exception) -> tuple[Outcome, str]:
-    """How a fetch that raised `error` ended."""
+    """Returns outcome and detail of a fetch that raised `error`."""
     detail = " ".join(str(error).split()) or type(error).__name__
     match error:
         case FetchError():

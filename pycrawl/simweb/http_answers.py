@@ -1,4 +1,4 @@
-"""Answers ready to send, and a bounded memory of them."""
+"""HTTP answers as bytes that are ready to send, and a bounded cache of them."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from http import HTTPStatus
 from pycrawl.simweb.hosts import Host, PageKind
 from pycrawl.simweb.web import Page, SimWeb
 
-_ENTRY_BYTES = 600  # what an answer costs in memory beside its bytes
+_ENTRY_BYTES = 600  # what an answer takes in memory, apart from its bytes on the wire
 _HTML = "Content-Type: text/html; charset=utf-8\r\n"
 _PLAIN = "Content-Type: text/plain; charset=utf-8\r\n"
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One whole answer: `wire[:head_bytes]` is what HEAD gets."""
+    """One whole answer. A HEAD request gets `wire[:head_bytes]`, a GET all of `wire`."""
 
     status: int
     wire: bytes
@@ -26,7 +26,7 @@ class Answer:
     latency: float = 0.0
     etag: str = ""
     modified_at: int = 0
-    not_modified: bytes = b""  # the 304 to who has this version already
+    not_modified: bytes = b""  # the 304 answer for a client that has this version already
 
 
 def answer(status: int, headers: str = "", body: bytes = b"", *, latency: float = 0.0) -> Answer:
@@ -35,13 +35,13 @@ def answer(status: int, headers: str = "", body: bytes = b"", *, latency: float 
 
 
 def fault(status: int, *, close: bool = False, latency: float = 0.0, headers: str = "") -> Answer:
-    """An answer that says no more than its status."""
+    """Returns an answer with a status and a short body that names it."""
     body = f"<!DOCTYPE html>\n<title>{status} {HTTPStatus(status).phrase}</title>\n".encode("ascii")
     return answer(status, headers + _HTML + ("Connection: close\r\n" if close else ""), body, latency=latency)
 
 
 def is_fresh(found: Answer, if_none_match: str, if_modified_since: str) -> bool:
-    """Has the client this very version? RFC 9110, 13.1.3: If-Modified-Since does not count beside If-None-Match."""
+    """True if the client has this very version. If-None-Match overrides If-Modified-Since (RFC 9110, 13.1.3)."""
     if if_none_match:
         return if_none_match == "*" or found.etag in if_none_match
     try:
@@ -52,7 +52,7 @@ def is_fresh(found: Answer, if_none_match: str, if_modified_since: str) -> bool:
 
 
 class Answers:
-    """What the hosts of one worker say. Each host belongs to one worker, so a flaky page fails once and no more."""
+    """The answers of one worker's hosts. Each host belongs to one worker, so a flaky page fails only once."""
 
     def __init__(self, web: SimWeb, cache_bytes: int) -> None:
         self._web = web
@@ -62,7 +62,7 @@ class Answers:
         self._version = 0
 
     def set_version(self, version: int) -> None:
-        """From now on, pages are those of this version."""
+        """Serve this version of all pages from now on."""
         while self._ready:
             self._forget_oldest()
         self._version = version

@@ -1,4 +1,4 @@
-"""Connections of urllib3 that take only the route given, and answers that are read within a budget."""
+"""urllib3 connections that dial only the addresses of a given route, and read answers within limits."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from typing import Any
 from urllib3.connection import HTTPConnection, HTTPSConnection
 
 from pycrawl.fetch.addresses import Guard
-from pycrawl.fetch.base import Route
 from pycrawl.fetch.proxies import Proxy
+from pycrawl.fetch.routes import Route
 from pycrawl.fetch.transport import TransportSettings
 from pycrawl.fetch.tunnels import TunnelError, open_tunnel
 from pycrawl.model import Outcome
 
-# Its only warning tells of odd headers, which are the rule on the Web, with a traceback.
+# It logs a warning with a traceback for each odd header, and the Web is full of those.
 logging.getLogger("urllib3.connection").setLevel(logging.ERROR)
 
 
@@ -28,7 +28,7 @@ _BUFFER_BYTES = 65_536
 
 
 class FetchError(Exception):
-    """The fetch is over, and how. It passes through urllib3, which wraps other errors in its own."""
+    """Ends a fetch with an outcome. Passes through urllib3 unchanged, which wraps other errors in its own."""
 
     def __init__(self, outcome: Outcome, detail: str) -> None:
         super().__init__(detail)
@@ -37,7 +37,7 @@ class FetchError(Exception):
 
 
 class Budget:
-    """What one fetch may still take. All its reading goes through `read_into`."""
+    """The limits of one fetch on time, speed and header size. `read_into` does all reading, and checks them."""
 
     def __init__(self, settings: TransportSettings, started: float) -> None:
         self.wire_bytes = 0
@@ -56,7 +56,7 @@ class Budget:
         return left
 
     def open_window(self) -> None:
-        """The request is out: from now on, bytes must come."""
+        """Start to measure the speed anew; called when the request has been sent."""
         self._window_start = time.monotonic()
         self._window_bytes = 0
 
@@ -82,7 +82,7 @@ class Budget:
         self.lines.append(line)
 
     def _patience(self) -> float:
-        """Seconds until the next check; raises if one has failed."""
+        """Returns the seconds until the limits must be checked again; raises FetchError if one is exceeded."""
         now = time.monotonic()
         settings = self._settings
         if now >= self._deadline:
@@ -121,7 +121,7 @@ class _BudgetedSocket(io.RawIOBase):
 
 
 class _TappedReader(io.BufferedReader):
-    """Shows each line to the budget while the headers are read."""
+    """Passes each line to the budget while the headers are read (`tap` is set)."""
 
     def __init__(self, budget: Budget, sock: socket.socket) -> None:
         super().__init__(_BudgetedSocket(budget, sock), _BUFFER_BYTES)
@@ -149,7 +149,7 @@ class _Answer(HTTPResponse):
 
 
 class _Dialling:
-    """What both kinds of connection do differently from urllib3's."""
+    """What our plain and TLS connections do differently from urllib3's: they dial the route."""
 
     budget: Budget
     route: Route
@@ -159,7 +159,7 @@ class _Dialling:
     timeout: Any
 
     def prepare(self, budget: Budget, route: Route) -> None:
-        """For the next request."""
+        """Set budget and route of the next request."""
         self.budget = budget
         self.route = route
         self.response_class: Any = partial(_Answer, budget)
@@ -169,7 +169,7 @@ class _Dialling:
         if route.proxy is None:
             for address in route.addresses:
                 if not self.guard.permits(address):
-                    raise FetchError(Outcome.ADDRESS_REFUSED, f"{address} is not public")
+                    raise FetchError(Outcome.ADDRESS_REFUSED, f"{address} is not a public address")
             self.address, sock = self._dial(route.addresses, route.origin.port)
         else:
             _, sock = self._dial(route.proxy_addresses, route.proxy.port)

@@ -1,0 +1,211 @@
+"""All known URLs are judged anew when the settings by which they were judged have changed.
+
+One streaming pass, committed every so many URLs: killed at any moment, it goes on where it was, and nothing is asked
+for before it has ended. What becomes wanted is queued, what becomes unwanted leaves the queues; whatever was fetched
+stays. Afterwards the crawl stands as if the present settings had held from the start, without fetching anything again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import xxhash
+
+from pycrawl.config import Config
+from pycrawl.frontier.frontier import level_in_sql
+from pycrawl.frontier.judge import Judge
+from pycrawl.model import Outcome
+from pycrawl.policy.priority import FRONT_QUEUES
+from pycrawl.state import meta
+from pycrawl.state.database import Database
+from pycrawl.urls.reasons import Reason
+from pycrawl.urls.scope import Scope
+
+_AT_ONCE = 50_000  # URLs between two commits
+_HOSTS_KEPT = 200_000
+
+OnProgress = Callable[[int, int], None]  # URLs judged, of how many
+
+# Which visits are worth another try when a group of settings has changed: nothing was stored for these.
+_TRIED_AGAIN = {
+    "addresses": (Outcome.ADDRESS_REFUSED,),
+    "robots": (Outcome.ROBOTS_DENIED, Outcome.NOINDEX),
+    "traps": (Outcome.TRAP, Outcome.SOFT_404),
+    "plugins": (Outcome.PLUGIN_FAILED,),
+    "redirects": (Outcome.BAD_REDIRECT,),
+}
+
+
+def settings_judged_by(config: Config) -> dict[str, str]:
+    """Digests of the settings by which URLs are judged, in groups."""
+    crawl, limits, traps = config.crawl, config.limits, config.traps
+    politeness = config.politeness
+    groups: dict[str, Any] = {
+        "scope": [
+            _fields(config.scope, leave_out=("content_types",)), crawl.max_depth, limits.max_url_length,
+            limits.max_redirects, traps.max_path_segments, traps.max_repeated_segments, traps.max_query_parameters,
+            politeness.rel_nofollow, politeness.meta_robots, politeness.x_robots_tag, traps.soft_404,
+        ],
+        "types": list(config.scope.content_types),
+        "addresses": _fields(config.security),
+        "robots": [politeness.obey_robots, politeness.meta_robots, politeness.x_robots_tag, crawl.name],
+        "traps": _fields(traps),
+        "plugins": [repr(sorted(config.plugins.items()))],
+        "redirects": [limits.max_url_length],
+    }  # fmt: skip
+    return {name: xxhash.xxh3_64_hexdigest(json.dumps(value, default=str).encode()) for name, value in groups.items()}
+
+
+def _fields(section: Any, leave_out: tuple[str, ...] = ()) -> dict[str, Any]:
+    return {name: getattr(section, name) for name in section.__slots__ if name not in leave_out}
+
+
+def is_due(database: Database, config: Config) -> bool:
+    """Whether URLs were last judged under other settings."""
+    return meta.judged_under(database) != settings_judged_by(config)
+
+
+def judge_anew(database: Database, config: Config, judge: Judge, on_progress: OnProgress) -> None:
+    """Do the whole pass, or what is left of one that was interrupted, if it is due."""
+    settings = settings_judged_by(config)
+    before = meta.judged_under(database)
+    if before == settings:
+        return
+    if before is not None:  # else the crawl is new, or from before there was a ledger: what is queued is wanted
+        _Pass(database, judge, settings, on_progress).run()
+        _requeue_visits(database, config, {name for name in settings if before.get(name) != settings[name]})
+        _count_queues(database)
+    meta.set_judged_under(database, settings)
+    database.commit()
+
+
+class _Pass:
+    def __init__(self, database: Database, judge: Judge, settings: dict[str, str], on_progress: OnProgress) -> None:
+        self._database = database
+        self._judge = judge
+        self._settings = settings
+        self._on_progress = on_progress
+        self._hosts: dict[int, tuple[str, bool]] = {}  # id → key, has a seed
+
+    def run(self) -> None:
+        (total,) = self._database.query("SELECT coalesce(max(id), 0) FROM urls").fetchone()
+        done, counts = meta.judging_to(self._database, self._settings)
+        if not done:
+            self._database.write("DELETE FROM url_standings")  # the columns of `urls` are read instead
+            self._database.write("DELETE FROM url_changes")
+        while done < total:
+            done = self._judge_some(done, counts)
+            meta.set_judging_to(self._database, self._settings, done, counts)
+            self._database.commit()
+            self._on_progress(done, total)
+        self._leave_queues()
+        self._database.write("DELETE FROM counters WHERE name LIKE 'aside:%'")
+        self._database.write_many(
+            "INSERT INTO counters VALUES (?, ?)",
+            [(f"aside:{Reason.from_code(int(code))}", amount) for code, amount in counts.items() if amount],
+        )
+        meta.clear_judging_to(self._database)
+
+    def _judge_some(self, after: int, counts: Counter[str]) -> int:
+        rows = self._database.query(
+            "SELECT id, url, host_id, depth, hops, ask, aside FROM urls WHERE id > ? ORDER BY id LIMIT ?",
+            (after, _AT_ONCE),
+        ).fetchall()
+        code_of = self._judge.code_of
+        forgotten = Reason.FORGOTTEN.code
+        changed = []
+        for url_id, url, host_id, depth, hops, ask, before in rows:
+            if before == forgotten:
+                aside = before
+            else:
+                key, is_seed = self._hosts.get(host_id) or self._host(host_id)
+                aside = code_of(url, key, is_seed, depth, hops, ask)
+            if aside != before:
+                changed.append((aside, url_id))
+            if aside:
+                counts[str(aside)] += 1
+        last = int(rows[-1][0])
+        self._database.write_many("UPDATE urls SET aside = ? WHERE id = ?", changed)
+        wanted = [url_id for aside, url_id in changed if not aside]
+        self._enter_front(wanted)
+        if len(wanted) < len(changed):
+            self._leave_front(after, last)
+        return last
+
+    def _host(self, host_id: int) -> tuple[str, bool]:
+        if len(self._hosts) >= _HOSTS_KEPT:
+            self._hosts.clear()
+        key, is_seed = self._database.query("SELECT key, is_seed FROM hosts WHERE id = ?", (host_id,)).fetchone()
+        self._hosts[host_id] = (key, bool(is_seed))
+        return key, bool(is_seed)
+
+    def _enter_front(self, ids: list[int]) -> None:
+        """URLs that are wanted now, and were never asked for."""
+        self._database.write_many(
+            f"INSERT OR IGNORE INTO front SELECT {level_in_sql()}, id, host_id, 0 FROM urls"
+            " WHERE id = ? AND NOT EXISTS (SELECT 1 FROM visits WHERE url_id = urls.id)",
+            [(url_id,) for url_id in ids],
+        )
+
+    def _leave_front(self, after: int, last: int) -> None:
+        for priority in range(1, FRONT_QUEUES + 1):
+            self._database.write(
+                "DELETE FROM front WHERE priority = ?1 AND url_id > ?2 AND url_id <= ?3 AND url_id IN"
+                " (SELECT id FROM urls WHERE id > ?2 AND id <= ?3 AND aside != 0)",
+                (priority, after, last),
+            )
+
+    def _leave_queues(self) -> None:
+        """What stands aside leaves the back queues too; a revisit that was due is no longer."""
+        is_aside = "(SELECT aside FROM urls WHERE id = {}.url_id) != 0"
+        self._database.write(f"DELETE FROM back WHERE {is_aside.format('back')}")
+        self._database.write(f"UPDATE visits SET requeued = 0 WHERE requeued = 1 AND {is_aside.format('visits')}")
+
+
+def _requeue_visits(database: Database, config: Config, changed: set[str]) -> None:
+    """Visits that ended by a setting which has changed are worth another try."""
+    outcomes = [str(outcome) for name in changed for outcome in _TRIED_AGAIN.get(name, ())]
+    _requeue(database, f"outcome IN ({', '.join('?' * len(outcomes))})", outcomes)
+    if "types" in changed:
+        scope = Scope(config)
+        rows = database.query("SELECT DISTINCT detail FROM visits WHERE outcome = ?", (str(Outcome.UNWANTED_TYPE),))
+        for (content_type,) in rows.fetchall():
+            if scope.wants_type(content_type):
+                _requeue(database, "outcome = ? AND detail = ?", [str(Outcome.UNWANTED_TYPE), content_type])
+
+
+def _requeue(database: Database, condition: str, values: list[str]) -> None:
+    due = f"requeued = 0 AND document_id = 0 AND {condition} AND url_id IN (SELECT id FROM urls WHERE aside = 0)"
+    database.write(
+        f"INSERT OR IGNORE INTO front SELECT {level_in_sql()}, urls.id, urls.host_id, 1"
+        f" FROM visits JOIN urls ON urls.id = visits.url_id WHERE {due}",
+        values,
+    )
+    database.write(f"UPDATE visits SET requeued = 1 WHERE {due}", values)
+
+
+def let_held_in(database: Database) -> None:
+    """URLs that an option of the last run held back are queued as the others are."""
+    (held,) = database.query("SELECT count(*) FROM held").fetchone()
+    if held:
+        database.write(
+            f"INSERT OR IGNORE INTO front SELECT {level_in_sql()}, held.url_id, held.host_id, held.revisit"
+            " FROM held JOIN urls ON urls.id = held.url_id WHERE urls.aside = 0"
+        )
+        database.write("DELETE FROM held")
+        _count_queues(database)
+        database.commit()
+
+
+def _count_queues(database: Database) -> None:
+    """The counters of the queues, counted anew."""
+    lengths = dict(database.query("SELECT priority, count(*) FROM front GROUP BY priority").fetchall())
+    (back,) = database.query("SELECT count(*) FROM back").fetchone()
+    (held,) = database.query("SELECT count(*) FROM held").fetchone()
+    counted = {f"front:{number}": lengths.get(number, 0) for number in range(1, FRONT_QUEUES + 1)}
+    database.write_many(
+        "INSERT OR REPLACE INTO counters VALUES (?, ?)", {**counted, "back": back, "held": held}.items()
+    )

@@ -1,0 +1,302 @@
+"""The way into the ledger: URL seen?, judgement, standing.
+
+Every URL of a batch with a text is entered once, wanted or not. A URL that is known counts one more in-link; if the
+batch brings a shorter way to it, or the first link that does not ask not to be followed, it is judged anew, and its
+depth is handed on to what the pages behind it link to.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pycrawl.frontier.discovered import Discovered, Source
+from pycrawl.frontier.front import FrontQueues
+from pycrawl.frontier.judge import Judge
+from pycrawl.model import Via
+from pycrawl.policy.priority import priority, steps_up
+from pycrawl.state import outlinks
+from pycrawl.state.counters import Counters
+from pycrawl.state.database import Database
+from pycrawl.state.hosts import Hosts
+from pycrawl.state.standings import DEEPEST, Standings
+from pycrawl.state.url_seen import Looked, UrlSeen
+from pycrawl.urls.parts import host_key
+from pycrawl.urls.reasons import Reason
+
+_BY_ASKING = np.array([Reason.NOFOLLOW.code, Reason.SOFT_404_LINK.code], np.uint8)
+_BY_REDIRECTS = np.uint8(Reason.TOO_MANY_REDIRECTS.code)
+_EXTERNAL = Reason.EXTERNAL.code
+
+I64 = NDArray[np.int64]
+U8 = NDArray[np.uint8]
+U32 = NDArray[np.uint32]
+
+log = logging.getLogger(__name__)
+
+# url, host id, depth, hops, via, id of the page, ask, aside
+_Row = tuple[str, int, int, int, int, int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """What became of a batch."""
+
+    new: int  # URLs never met before …
+    queued: int  # … and how many of them are to be asked for
+    asides: Counter[str]  # reason → new URLs that stand aside
+
+
+NOTHING_ADDED = Added(0, 0, Counter())
+
+
+@dataclass(slots=True)
+class _News:
+    """What a batch says of a known URL; what is None it says nothing new of."""
+
+    depth: int | None = None
+    clears_ask: bool = False
+    clears_hops: bool = False
+
+
+class Sieve:
+    def __init__(
+        self,
+        database: Database,
+        hosts: Hosts,
+        counters: Counters,
+        seen: UrlSeen,
+        standings: Standings,
+        front: FrontQueues,
+        judge: Judge,
+        level_of: Callable[[str, int, int, int], int],
+        counts_inlinks: bool,
+    ) -> None:
+        """`level_of(url, host id, depth, in-links)`: the front queue of a URL; `counts_inlinks`: in-links raise it."""
+        self._database = database
+        self._hosts = hosts
+        self._counters = counters
+        self._seen = seen
+        self._standings = standings
+        self._front = front
+        self._judge = judge
+        self._level_of = level_of
+        self._counts_inlinks = counts_inlinks
+        self.let_in: Callable[[list[int]], None] = lambda ids: None  # told of ids whose depth has shrunk
+
+    def add(self, batch: Discovered, now: float) -> Added:
+        texts = batch.texts()
+        looked = self._seen.look(batch.hashes())
+        sources, source_of = batch.sources()
+        depths = np.array([min(source.depth, DEEPEST) for source in sources], np.uint8)[source_of]
+        least_depths = looked.least(depths)
+        known = np.flatnonzero(looked.ids)
+        self._count_lost(looked, len(texts))
+        seed_hosts = self._mark_seeds(texts[: batch.seeds])
+        added = self._enter(batch, looked, texts, sources, source_of, least_depths, seed_hosts, now)
+        self._save_outlinks(looked, sources, source_of)
+        self._take_in_news(looked, known, sources, source_of, least_depths)
+        if batch.from_pages:
+            self._count_inlinks(looked)
+        return added
+
+    # New URLs
+
+    def _mark_seeds(self, texts: list[bytes]) -> list[int]:
+        """The hosts of seeds, known ones too, before links are judged: whoever names a URL as a seed wants its host."""
+        host_ids = [self._hosts.id_of(host_key(text.decode())) for text in texts]
+        new = self._hosts.mark_seeds(set(host_ids))
+        if new and self._judge.needs_seed_hosts:
+            rows = self._database.query_each(
+                f"SELECT id FROM urls WHERE aside = {_EXTERNAL} AND host_id IN ({{}})", new
+            )
+            self._judge_anew({url_id: _News() for (url_id,) in rows})
+        return host_ids
+
+    def _enter(
+        self,
+        batch: Discovered,
+        looked: Looked,
+        texts: list[bytes],
+        sources: list[Source],
+        source_of: I64,
+        least_depths: U8,
+        seed_hosts: list[int],
+        now: float,
+    ) -> Added:
+        places = np.flatnonzero((looked.ids == 0) & (looked.first < len(texts)))
+        places = places[looked.first[places].argsort()]  # in the order of discovery
+        if not len(places):
+            return NOTHING_ADDED
+        firsts = looked.first[places]
+        asks = looked.least(np.array([source.ask for source in sources], np.uint8)[source_of])
+        verdicts = batch.verdicts()
+        columns = (
+            firsts.tolist(), source_of[firsts].tolist(), least_depths[places].tolist(), asks[places].tolist(),
+        )  # fmt: skip
+        rows: list[_Row] = []
+        for first, source_index, least_depth, ask in zip(*columns, strict=True):
+            url = texts[first].decode()
+            source = sources[source_index]
+            host_id = seed_hosts[first] if first < batch.seeds else self._hosts.id_of(host_key(url))
+            depth = min(source.depth, least_depth) if least_depth < DEEPEST else source.depth
+            aside = self._code_of(url, host_id, depth, source.hops, ask, verdicts[first])
+            rows.append((url, host_id, depth, source.hops, source.via, source.parent_id, ask, aside))
+        return self._insert(looked, places, rows, now)
+
+    def _code_of(self, url: str, host_id: int, depth: int, hops: int, ask: int, scope_code: int | None = None) -> int:
+        is_seed = self._judge.needs_seed_hosts and self._hosts.get(host_id).is_seed
+        return self._judge.code_of(url, host_key(url), is_seed, depth, hops, ask, scope_code)
+
+    def _insert(self, looked: Looked, places: I64, rows: list[_Row], now: float) -> Added:
+        ids = self._seen.insert(looked.hashes[places])
+        looked.ids[places] = ids
+        asides = np.array([row[7] for row in rows], np.uint8)
+        self._standings.append(np.array([min(row[2], DEEPEST) for row in rows], np.uint8), asides)
+        found_at = int(now)
+        self._database.write_many(
+            "INSERT INTO urls (id, url, host_id, depth, hops, via, parent_id, ask, aside, found_at)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            ((url_id, *row, found_at) for url_id, row in zip(ids.tolist(), rows, strict=True)),
+        )
+        counts = looked.counts[places].tolist()
+        queued = [
+            (self._level_of(row[0], row[1], row[2], count), url_id, row[1], 0)
+            for url_id, count, row in zip(ids.tolist(), counts, rows, strict=True)
+            if not row[7]
+        ]
+        self._front.add(queued)
+        self._counters.add("urls", len(rows))
+        turned_away = Counter(str(Reason.from_code(code)) for code in asides[asides > 0].tolist())
+        for reason, amount in turned_away.items():
+            self._counters.add(f"aside:{reason}", amount)
+        return Added(len(rows), len(queued), turned_away)
+
+    def _count_lost(self, looked: Looked, texts: int) -> None:
+        """A hash that nobody knows the text of must be impossible: a URL would be lost."""
+        lost = int(np.count_nonzero((looked.ids == 0) & (looked.first >= texts)))
+        if lost:
+            self._counters.add("lost_hashes", lost)
+            log.error("%d links came as hashes of URLs that are not known: this is a fault of pycrawl", lost)
+
+    def _save_outlinks(self, looked: Looked, sources: list[Source], source_of: I64) -> None:
+        """What each page links to, by ids; links that ask not to be followed apart."""
+        ids = looked.ids_in_batch()
+        ends = np.searchsorted(source_of, np.arange(len(sources)), "right").tolist()
+        rows: defaultdict[int, list[U32]] = defaultdict(list)
+        begin = 0
+        for source, end in zip(sources, ends, strict=True):
+            if source.parent_id and not source.ask:
+                targets = ids[begin:end]
+                rows[source.parent_id].append(targets | outlinks.REDIRECT if source.via is Via.REDIRECT else targets)
+            begin = end
+        outlinks.save(
+            self._database, ((page, b"".join([one.tobytes() for one in targets])) for page, targets in rows.items())
+        )
+
+    # Known URLs
+
+    def _take_in_news(
+        self, looked: Looked, known: I64, sources: list[Source], source_of: I64, least_depths: U8
+    ) -> None:
+        ids = looked.ids[known]
+        asides = self._standings.asides_of(ids)
+        shorter = least_depths[known] < self._standings.depths_of(ids)
+        news: defaultdict[int, _News] = defaultdict(_News)
+        for url_id, depth in zip(ids[shorter].tolist(), least_depths[known][shorter].tolist(), strict=True):
+            news[url_id].depth = depth
+        if asides.any():
+            asks = looked.least(np.array([source.ask for source in sources], np.uint8)[source_of])[known]
+            for url_id in ids[(asks == 0) & np.isin(asides, _BY_ASKING)].tolist():
+                news[url_id].clears_ask = True
+            hops = looked.least(np.array([source.hops for source in sources], np.int64)[source_of])[known]
+            for url_id in ids[(hops == 0) & (asides == _BY_REDIRECTS)].tolist():
+                news[url_id].clears_hops = True
+        if news:
+            self._hand_on_depths(news)
+            self._judge_anew(news)
+
+    def _hand_on_depths(self, news: defaultdict[int, _News]) -> None:
+        """What a page links to is one deeper than the page, at the most; what it redirects to is as deep."""
+        shrunk = {url_id: one.depth for url_id, one in news.items() if one.depth is not None}
+        for url_id, depth in shrunk.items():
+            self._standings.set_depths(np.array([url_id], np.uint32), depth)
+        while shrunk:
+            further: dict[int, int] = {}
+            for page, targets in outlinks.targets_of(self._database, list(shrunk)):
+                is_redirect = targets >= outlinks.REDIRECT
+                for part, depth in ((targets[~is_redirect], shrunk[page] + 1), (targets[is_redirect], shrunk[page])):
+                    part = part & ~outlinks.REDIRECT
+                    deeper = part[self._standings.depths_of(part) > min(depth, DEEPEST)]
+                    self._standings.set_depths(deeper, depth)
+                    for url_id in deeper.tolist():
+                        further[url_id] = depth
+                        news[url_id].depth = depth
+            shrunk = further
+
+    def _judge_anew(self, news: dict[int, _News]) -> None:
+        rows = self._database.query_each(
+            "SELECT id, url, host_id, depth, hops, ask, aside FROM urls WHERE id IN ({})", sorted(news)
+        )
+        wanted = []
+        moves = []
+        for url_id, url, host_id, depth, hops, ask, before in list(rows):
+            one = news[url_id]
+            deeper = depth
+            depth = depth if one.depth is None else min(depth, one.depth)
+            ask = 0 if one.clears_ask else ask
+            hops = 0 if one.clears_hops else hops
+            aside = self._code_of(url, host_id, depth, hops, ask)
+            if one.clears_ask or one.clears_hops:
+                self._database.write("UPDATE urls SET ask = ?, hops = ? WHERE id = ?", (ask, hops, url_id))
+            self._standings.change(url_id, depth, aside)
+            if not before and depth < deeper and (inlinks := self._seen.inlinks_of(url_id)) is not None:
+                moves.append((url_id, priority(deeper, inlinks), priority(depth, inlinks)))
+            if aside != before:
+                self._count_aside(before, -1)
+                self._count_aside(aside, 1)
+                if not aside:
+                    wanted.append((url_id, url, host_id, depth))
+        self._queue(wanted)
+        if self._counts_inlinks:  # what a plugin said of a URL stays
+            self._front.promote(move for move in moves if move[1] != move[2])
+        self.let_in([url_id for url_id, one in news.items() if one.depth is not None])
+
+    def _count_aside(self, code: int, amount: int) -> None:
+        if code:
+            self._counters.add(f"aside:{Reason.from_code(code)}", amount)
+
+    def _queue(self, wanted: list[tuple[int, str, int, int]]) -> None:
+        """URLs (id, url, host id, depth) that were aside are to be asked for now, those visited before apart."""
+        visited = visited_of(self._database, [url_id for url_id, *_ in wanted])
+        rows = [
+            (self._level_of(url, host_id, depth, 0), url_id, host_id, 0)
+            for url_id, url, host_id, depth in wanted
+            if url_id not in visited
+        ]
+        self._front.put(rows)
+
+    def _count_inlinks(self, looked: Looked) -> None:
+        known = np.flatnonzero(looked.ids)
+        ids = looked.ids[known]
+        before, after, in_front = self._seen.add_inlinks(ids, looked.counts[known])
+        # A URL without in-links so far is new in this batch, and has its priority already.
+        rising = np.flatnonzero((before > 0) & in_front & steps_up(before, after))
+        if len(rising) and self._counts_inlinks:
+            depths = self._standings.depths_of(ids[rising]).tolist()
+            columns = (ids[rising].tolist(), depths, before[rising].tolist(), after[rising].tolist())
+            moves = [
+                (url_id, priority(depth, low), priority(depth, high))
+                for url_id, depth, low, high in zip(*columns, strict=True)
+            ]
+            self._front.promote(move for move in moves if move[1] != move[2])
+
+
+def visited_of(database: Database, ids: Iterable[int]) -> set[int]:
+    """Those of the URLs that have a visit."""
+    return {url_id for (url_id,) in database.query_each("SELECT url_id FROM visits WHERE url_id IN ({})", ids)}

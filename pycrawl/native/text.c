@@ -1,0 +1,213 @@
+/* A page's text in blocks: runs of white space are one space, soft hyphens and NULs are left out. */
+
+#include "scan.h"
+
+#define MOST_BLOCKS (1 << 17) /* further ones are one */
+#define REPLACEMENT "\xEF\xBF\xBD" /* U+FFFD */
+
+int more_room(void **array, size_t *room, size_t wanted, size_t size) {
+    if (wanted <= *room) {
+        return 0;
+    }
+    size_t grown = *room + *room / 2 + 64;
+    grown = grown < wanted ? wanted : grown;
+    void *larger = realloc(*array, grown * size);
+    if (larger == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    *array = larger;
+    *room = grown;
+    return 0;
+}
+
+/* Spaces, and all bytes but the first of each character; in portions that a byte can count, so that vectors can. */
+static void count_bytes(const char *text, size_t length, size_t *spaces, size_t *continuing) {
+    *spaces = *continuing = 0;
+    while (length) {
+        size_t portion = length < 240 ? length : 240;
+        byte spaces_here = 0, continuing_here = 0;
+        for (size_t place = 0; place < portion; place++) {
+            spaces_here = (byte)(spaces_here + (text[place] == ' '));
+            continuing_here = (byte)(continuing_here + ((text[place] & 0xC0) == 0x80));
+        }
+        *spaces += spaces_here;
+        *continuing += continuing_here;
+        text += portion;
+        length -= portion;
+    }
+}
+
+/* Characters of two bytes that begin with 0xC2. */
+#define NO_BREAK_SPACE 0xA0
+#define SOFT_HYPHEN 0xAD
+
+static const bool ends_word[256] = {
+    [' '] = true, ['\t'] = true, ['\n'] = true, ['\f'] = true, ['\r'] = true, ['&'] = true, [0xC2] = true, [0] = true,
+};
+
+static inline bool is_pair(const byte *text, size_t length, byte second) {
+    return length >= 2 && text[0] == 0xC2 && text[1] == second;
+}
+
+typedef byte Sixteen __attribute__((vector_size(16)));
+
+/* How many bytes from here on, sixteen at a time, need no change: single spaces within a line, and no references. */
+static size_t plain_bytes(const byte *from, const byte *end) {
+    const byte *at = from;
+    while (end - at > 16) {
+        Sixteen here, next;
+        memcpy(&here, at, 16);
+        memcpy(&next, at + 1, 16);
+        Sixteen odd = (Sixteen)(here < ' ') | (Sixteen)(here == '&') | (Sixteen)(here == 0xC2) |
+                      ((Sixteen)(here == ' ') & (Sixteen)(next <= ' '));
+        uint64_t halves[2];
+        memcpy(halves, &odd, 16);
+        if (halves[0] | halves[1]) {
+            break;
+        }
+        at += 16;
+    }
+    return (size_t)(at - from);
+}
+
+/* What stands at `from`, if it is not a letter: how many bytes it has, and whether it is white space, or nothing. */
+static size_t skipped(const byte *from, size_t length, bool *space) {
+    if (is_space[*from]) {
+        *space = true;
+        return 1;
+    }
+    if (is_pair(from, length, NO_BREAK_SPACE)) {
+        *space = true;
+        return 2;
+    }
+    return is_pair(from, length, SOFT_HYPHEN) ? 2 : 0;
+}
+
+/* Adds the text between two places to the block that is being read. NULs are left out, or U+FFFD if `keeps_nuls`. */
+int add_text(Page *page, const byte *from, const byte *end, bool keeps_nuls) {
+    size_t longest = (size_t)(end - from) / 4 * 5 + 32; /* "&nGt;" stands for six bytes */
+    if (keeps_nuls) {
+        longest += 2 * (size_t)(end - from);
+    }
+    if (more_room((void **)&page->text, &page->room, page->length + longest, 1) < 0) {
+        return -1;
+    }
+    char *begin = page->text + page->block_begin, *to = page->text + page->length;
+    bool space = page->space;
+    while (from < end) {
+        char referred[8];
+        size_t length = 0;
+        size_t behind_space = skipped(from, (size_t)(end - from), &space);
+        if (behind_space || (*from == 0 && !keeps_nuls)) {
+            from += behind_space ? behind_space : 1;
+            continue;
+        }
+        if (*from == '&') {
+            const byte *behind = reference(from, end, false, referred, &length);
+            if (behind == from) {
+                length = 0;
+            } else {
+                from = behind;
+                if (skipped((const byte *)referred, length, &space) == length) {
+                    continue;
+                }
+            }
+        } else if (*from == 0) {
+            length = sizeof REPLACEMENT - 1;
+            memcpy(referred, REPLACEMENT, length);
+            from++;
+        }
+        if (space && to > begin) {
+            *to++ = ' ';
+        }
+        space = false;
+        if (length) {
+            memcpy(to, referred, length);
+            to += length;
+            continue;
+        }
+        do {
+            *to++ = (char)*from++;
+        } while (from < end && !ends_word[*from]);
+        size_t plain = plain_bytes(from, end);
+        memcpy(to, from, plain);
+        to += plain;
+        from += plain;
+        if (plain && to[-1] == ' ') { /* more white space may follow */
+            to--;
+            space = true;
+        }
+    }
+    size_t before = page->length;
+    page->length = (size_t)(to - page->text);
+    page->space = space;
+    if (page->in_link) {
+        size_t spaces, continuing, added = page->length - before;
+        count_bytes(page->text + before, added, &spaces, &continuing);
+        page->link_letters += added - continuing - spaces;
+    }
+    return 0;
+}
+
+int end_block(Page *page) {
+    size_t begin = page->block_begin, length = page->length - begin;
+    page->space = false;
+    if (length == 0) {
+        page->link_letters = 0;
+        return 0;
+    }
+    if (page->block_count >= MOST_BLOCKS) {
+        page->space = true;
+        return 0;
+    }
+    if (more_room((void **)&page->blocks, &page->block_room, page->block_count + 1, sizeof *page->blocks) < 0 ||
+        more_room((void **)&page->text, &page->room, page->length + 1, 1) < 0) {
+        return -1;
+    }
+    size_t spaces, continuing;
+    count_bytes(page->text + begin, length, &spaces, &continuing);
+    uint32_t box = page->box;
+    while (page->boxes[box].unseen) {
+        box = page->boxes[box].parent;
+    }
+    size_t characters = length - continuing, words = spaces + 1;
+    bool is_ascii = continuing == 0; /* the first byte of any other character has others behind it */
+    if (!is_ascii && characters > (size_t)rules.long_word * words) {
+        size_t as_many = characters / (size_t)rules.characters_of_word;
+        words = as_many > words ? as_many : words;
+    }
+    page->blocks[page->block_count++] = (Block){
+        .begin = begin, .end = page->length, .letters = characters - spaces, .link_letters = page->link_letters, .words = words,
+        .box = box};
+    page->text[page->length++] = '\n';
+    page->block_begin = page->length;
+    page->link_letters = 0;
+    return 0;
+}
+
+/* Main content in UTF-8; NULL with no error set if it is too little, and all text is meant. */
+PyObject *content_of(Page *page) {
+    size_t count = page->block_count;
+    bool *kept = malloc(count + 1);
+    double *worths = malloc((count + 1) * sizeof *worths);
+    char *joined = malloc(page->length + 1);
+    PyObject *content = NULL;
+    if (kept == NULL || worths == NULL || joined == NULL) {
+        PyErr_NoMemory();
+    } else if (choose_content(page->boxes, page->box_count, page->blocks, count, kept, worths) > 0) {
+        char *to = joined;
+        for (size_t place = 0; place < count; place++) {
+            if (kept[place]) {
+                size_t length = page->blocks[place].end - page->blocks[place].begin + 1; /* with its line break */
+                memcpy(to, page->text + page->blocks[place].begin, length);
+                to += length;
+            }
+        }
+        content = PyBytes_FromStringAndSize(joined, to - joined - 1);
+    }
+    free(joined);
+    free(worths);
+    free(kept);
+    return content;
+}

@@ -1,0 +1,25 @@
+"""The links of fetched pages by the ids of their URLs: what depths are handed on by when a shorter way is found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pycrawl.state.database import Database
+
+U32 = NDArray[np.uint32]
+
+REDIRECT = np.uint32(1 << 31)  # marks the target of a redirect, which is as deep as what redirects to it
+
+
+def save(database: Database, rows: Iterable[tuple[int, bytes]]) -> None:
+    """(id of the page, ids of its targets as little-endian uint32); what the page had before is replaced."""
+    database.write_many("INSERT OR REPLACE INTO outlinks VALUES (?, ?)", rows)
+
+
+def targets_of(database: Database, ids: Iterable[int]) -> Iterator[tuple[int, U32]]:
+    """Those of the pages that were fetched, with the ids of their targets."""
+    rows = database.query_each("SELECT url_id, targets FROM outlinks WHERE url_id IN ({})", ids)
+    return ((url_id, np.frombuffer(targets, np.uint32)) for url_id, targets in rows)

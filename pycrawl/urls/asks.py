@@ -1,0 +1,33 @@
+"""What asks that a link not be followed: bits of `urls.ask`, and which of them the settings obey.
+
+A URL has the bits of the link that names it as long as every link to it has some; the first link without any clears
+them. So a URL that only nofollow links name is known, and stands aside as long as such wishes are obeyed.
+"""
+
+from __future__ import annotations
+
+from pycrawl.config import Config
+from pycrawl.urls.reasons import Reason
+
+REL = 1  # rel=nofollow at the link
+META = 2  # <meta name=robots content=nofollow> on its page
+HEADER = 4  # X-Robots-Tag: nofollow with its page
+SOFT_404 = 8  # its page says what its host says of missing pages
+
+
+def obeyed(config: Config) -> int:
+    """The bits that the settings obey."""
+    politeness = config.politeness
+    return (
+        REL * politeness.rel_nofollow
+        + META * politeness.meta_robots
+        + HEADER * politeness.x_robots_tag
+        + SOFT_404 * config.traps.soft_404
+    )
+
+
+def reason_of(ask: int, obeyed_bits: int) -> Reason | None:
+    """Why a URL with these bits stands aside; None: it does not."""
+    if not ask & obeyed_bits:
+        return None
+    return Reason.SOFT_404_LINK if ask == SOFT_404 else Reason.NOFOLLOW
