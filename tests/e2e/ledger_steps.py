@@ -41,6 +41,7 @@ SETTINGS: dict[str, dict[str, object]] = {
 }
 NOTHING_FETCHED = 5  # exit code of a crawl that got no page from any seed
 NOT_FOUND = 404
+FAILED = 1  # exit code
 USAGE = 2  # exit code of `add` when no URL can be crawled
 MOST_SECONDS = "20s"  # of a run in which hosts may refuse connections
 
@@ -159,6 +160,11 @@ class Life:
             answers.add(("aside", "too-deep"))
         return answers
 
+    def knows(self, url: str, below: bool) -> bool:
+        """Does the ledger have the URL, or one below it? What was forgotten before has no text in it."""
+        urls = [known for (known,) in self.crawl.query("SELECT url FROM urls")]
+        return any(known.startswith(url) for known in urls) if below else url in urls
+
     def why(self, url: str) -> dict[str, Any]:
         """`pycrawl why --json`, without a process of its own."""
         told = CliRunner().invoke(cli, ["why", "-C", str(self.crawl.path), "--json", url])
@@ -265,7 +271,7 @@ class Retry:
 
 @dataclass(frozen=True, slots=True)
 class Forget:
-    """A page, or all below it."""
+    """A page, or all below it; what was never met is refused."""
 
     name: str
     path: str
@@ -273,8 +279,12 @@ class Forget:
 
     def take(self, life: Life) -> None:
         url = life.web.url(self.name, self.path)
-        life.command("forget", "--yes", *(["--prefix", url] if self.below else [url]))
-        life.wishes = replace(life.wishes, forgotten=(*life.wishes.forgotten, url if self.below else f"{url}$"))
+        is_known = life.knows(url, self.below)
+        life.command(
+            "forget", "--yes", *(["--prefix", url] if self.below else [url]), codes=(0 if is_known else FAILED,)
+        )
+        if is_known:
+            life.wishes = replace(life.wishes, forgotten=(*life.wishes.forgotten, url if self.below else f"{url}$"))
         life.crawl.verify()
 
 
