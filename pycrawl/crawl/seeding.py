@@ -89,7 +89,7 @@ def add_seeds(session: Session, lines: Iterable[str], now: float) -> Seeded:
     for url in read_seeds(lines, session.config, seeded):
         code = session.judge.code_of(url, host_key(url), True, 0, 0, 0)
         if code == Reason.FORGOTTEN.code:
-            seeded.refuse(text, str(Reason.FORGOTTEN))
+            seeded.refuse(url, str(Reason.FORGOTTEN))
             continue
         if code:
             seeded.set_aside(url, str(Reason.from_code(code)))
