@@ -8,6 +8,7 @@ from pycrawl.config import Config
 from pycrawl.policy.robots import RobotsRules
 from pycrawl.state.database import Database
 from pycrawl.state.hosts import find_host, robots_of
+from pycrawl.urls.host_settings import SettingsByHost
 from pycrawl.urls.parts import host_key, origin, robots_url
 
 
@@ -27,7 +28,7 @@ def robots_facts(database: Database, config: Config, url: str) -> dict[str, Any]
         "url": url,
         "robots_url": robots_url(url),
         "agent": config.crawl.name,
-        "obeyed": config.politeness.obey_robots,
+        "obeyed": SettingsByHost(config).of_url(url).politeness.obey_robots,
         "known": file is not None,
         "allowed": False if is_unreachable else verdict.allowed if verdict else None,
         "line": verdict.line if verdict else "",
