@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, TextIO
 
 import click
 
-from pycrawl.cli.common import crawl_directory, directory_option, plural
-from pycrawl.cli.seeding import lines_of, report, seed
+from pycrawl.cli.common import crawl_directory, directory_option, open_for_reading, plural
+from pycrawl.cli.seeding import NONE_USABLE, lines_of, report, report_refused, seed
 from pycrawl.errors import DirectoryHeld, UsageError
 
 if TYPE_CHECKING:
@@ -50,8 +50,35 @@ def command(path: Path, urls: tuple[str, ...], files: tuple[TextIO, ...], again:
     except DirectoryHeld as held:
         lines = [line.strip() for line in lines_of(urls, files)]
         seeds = [line for line in lines if line and not line.startswith("#")]
+        seeds = _wanted(directory, config, seeds)
         directory.leave_in_inbox(seeds)
         click.echo(f"{held}; it will add {plural(len(seeds), 'URL')} within a few seconds.")
+
+
+def _wanted(directory: CrawlDirectory, config: Config, seeds: list[str]) -> list[str]:
+    """Returns the seeds that were not forgotten, and says which were; raises UsageError if all were."""
+    from pycrawl.crawl.seeding import Seeded
+    from pycrawl.state import meta
+    from pycrawl.state.unwanted import Unwanted
+    from pycrawl.urls.normal_form import UrlRules, from_user
+    from pycrawl.urls.reasons import Reason
+
+    database = open_for_reading(directory)
+    with database.explained():
+        unwanted = Unwanted(database, meta.hash_seed(database))
+    database.close()
+    refused = Seeded()
+    wanted = []
+    for text in seeds:
+        url = from_user(text, UrlRules.of(config))
+        if url is not None and unwanted.is_unwanted(url):
+            refused.refuse(text, Reason.FORGOTTEN)
+        else:
+            wanted.append(text)
+    report_refused(refused)
+    if not wanted:
+        raise UsageError(NONE_USABLE)
+    return wanted
 
 
 def _add_again(directory: CrawlDirectory, config: Config, lines: list[str]) -> None:

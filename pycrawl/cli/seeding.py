@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pycrawl.crawl.seeding import Seeded
     from pycrawl.crawl.session import Session
 
+NONE_USABLE = "none of these URLs can be crawled"
 _BATCH = 100_000  # lines that are entered and committed together
 
 
@@ -53,6 +54,15 @@ def seed(session: Session, lines: Iterator[str]) -> Seeded:
 
 def report(total: Seeded) -> None:
     """Prints what became of the seeds; raises UsageError if not one of them can be used."""
+    report_refused(total)
+    known = f", {total.known:,} known already" if total.known else ""
+    click.echo(f"{plural(total.new, 'new URL')}{known}.")
+    if total.refused and not total.new and not total.known:
+        raise UsageError(NONE_USABLE)
+
+
+def report_refused(total: Seeded) -> None:
+    """Prints which seeds cannot be used, and why."""
     for line, reason in total.examples:
         click.echo(f"pycrawl: not added: {line} ({in_words(reason)})", err=True)
     hidden = total.refused.total() + total.aside.total() - len(total.examples)
@@ -60,7 +70,3 @@ def report(total: Seeded) -> None:
         click.echo(f"pycrawl: … and {plural(hidden, 'more line')}", err=True)
     if total.refused[Reason.FORGOTTEN]:
         click.echo("pycrawl: `pycrawl add --again URL` takes back what was forgotten", err=True)
-    known = f", {total.known:,} known already" if total.known else ""
-    click.echo(f"{plural(total.new, 'new URL')}{known}.")
-    if total.refused and not total.new and not total.known:
-        raise UsageError("none of these URLs can be crawled")
