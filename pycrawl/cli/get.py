@@ -4,34 +4,17 @@ from __future__ import annotations
 
 import json
 import sys
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from pycrawl.cli.common import crawl_directory, directory_option, open_for_reading
+from pycrawl.cli.common import crawl_directory, directory_option, open_for_reading, parse_moment
 from pycrawl.errors import PycrawlError, UsageError
 
 if TYPE_CHECKING:
     from pycrawl.config import Config
     from pycrawl.parse.parsed import Parsed
-
-
-def _time(ctx: click.Context, parameter: click.Parameter, value: str | None) -> float | None:
-    """A click callback: reads seconds since 1970, or ISO 8601, which without a zone is local time."""
-    if value is None:
-        return None
-    try:
-        return float(value)
-    except ValueError:
-        pass
-    try:
-        return datetime.fromisoformat(value).timestamp()
-    except ValueError:
-        raise click.BadParameter(
-            f"expected a time such as 2026-03-01, 2026-03-01T12:30 or seconds since 1970, found {value!r}"
-        ) from None
 
 
 @click.command("get")
@@ -54,8 +37,8 @@ def _time(ctx: click.Context, parameter: click.Parameter, value: str | None) -> 
 @click.option(
     "--at",
     metavar="TIME",
-    callback=_time,
-    help="The version stored at this time (such as 2026-03-01T12:30); by default the newest.",
+    callback=parse_moment,
+    help="The version stored at this time, such as 2026-03-01T12:30 (local time, or with a zone); default: the newest.",
 )
 def command(path: Path, url: str, with_headers: bool, part: str | None, at: float | None) -> None:
     """Write a stored page to standard output, byte for byte as served.

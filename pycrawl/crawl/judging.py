@@ -48,19 +48,30 @@ def settings_judged_by(config: Config) -> dict[str, str]:
             _fields(config.scope, leave_out=("content_types",)), crawl.max_depth, limits.max_url_length,
             limits.max_redirects, traps.max_path_segments, traps.max_repeated_segments, traps.max_query_parameters,
             politeness.rel_nofollow, politeness.meta_robots, politeness.x_robots_tag, traps.soft_404,
+            _of_hosts(config, "max_url_length", "max_redirects", "rel_nofollow", "meta_robots", "x_robots_tag"),
         ],
         "types": list(config.scope.content_types),
         "addresses": _fields(config.security),
-        "robots": [politeness.obey_robots, politeness.meta_robots, politeness.x_robots_tag, crawl.name],
+        "robots": [
+            politeness.obey_robots, politeness.meta_robots, politeness.x_robots_tag, crawl.name,
+            _of_hosts(config, "obey_robots", "meta_robots", "x_robots_tag"),
+        ],
         "traps": _fields(traps),
         "plugins": [repr(sorted(config.plugins.items()))],
-        "redirects": [limits.max_url_length],
+        "redirects": [limits.max_url_length, _of_hosts(config, "max_url_length")],
     }  # fmt: skip
     return {name: xxhash.xxh3_64_hexdigest(json.dumps(value, default=str).encode()) for name, value in groups.items()}
 
 
 def _fields(section: Any, leave_out: tuple[str, ...] = ()) -> dict[str, Any]:
     return {name: getattr(section, name) for name in section.__slots__ if name not in leave_out}
+
+
+def _of_hosts(config: Config, *keys: str) -> list[tuple[str, dict[str, Any]]]:
+    """What [[host]] says of these keys, in the order of the file: later entries go before earlier ones."""
+    settings = [(entry.name, {**entry.politeness, **entry.limits}) for entry in config.hosts]
+    found = [(name, {key: values[key] for key in keys if key in values}) for name, values in settings]
+    return [(name, values) for name, values in found if values]
 
 
 def is_due(database: Database, config: Config) -> bool:

@@ -39,9 +39,12 @@ class Judge:
         self.scope = Scope(config)
         self._unwanted = unwanted
         self._max_depth = config.crawl.max_depth if config.crawl.max_depth >= 0 else float("inf")
-        self._max_redirects = config.limits.max_redirects
+        self._settings = self.scope.settings
+        farthest = config.limits.max_redirects
+        # Redirects in a row that are not too many for any host.
+        self._safe_hops = min([farthest, *(entry.limits.get("max_redirects", farthest) for entry in config.hosts)])
         self._follow_external = config.scope.follow_external
-        self._obeyed = asks.obeyed(config)
+        self._config = config
 
     @property
     def needs_seed_hosts(self) -> bool:
@@ -71,10 +74,13 @@ class Judge:
             return _TOO_DEEP
         if not self._follow_external and not is_seed_host:
             return _EXTERNAL
-        if ask & self._obeyed:
-            reason = asks.reason_of(ask, self._obeyed)
-            return reason.code if reason is not None else 0
-        return _TOO_MANY_REDIRECTS if hops > self._max_redirects else 0
+        if ask:
+            reason = asks.reason_of(ask, asks.obeyed(self._config, self._settings.of(host_key).politeness))
+            if reason is not None:
+                return reason.code
+        if hops > self._safe_hops and hops > self._settings.of(host_key).limits.max_redirects:
+            return _TOO_MANY_REDIRECTS
+        return 0
 
     def host_facts(self, key: str, is_seed: bool) -> HostFacts:
         """What `codes_of` needs to know of a host."""
@@ -85,8 +91,8 @@ class Judge:
         """As `code_of`, for many: what the scope says of their hosts is asked once a host."""
         path_verdict = self.scope.path_verdict
         unwanted = self._unwanted if self._unwanted else None
-        max_depth, max_redirects = self._max_depth, self._max_redirects
-        follow_external, obeyed = self._follow_external, self._obeyed
+        max_depth, safe_hops = self._max_depth, self._safe_hops
+        follow_external = self._follow_external
         codes = []
         for _, url, host_id, depth, hops, ask, before in rows:
             key, is_seed, host_code = facts_of(host_id)
@@ -103,7 +109,7 @@ class Judge:
                 codes.append(_TOO_DEEP)
             elif not follow_external and not is_seed:
                 codes.append(_EXTERNAL)
-            elif ask & obeyed or hops > max_redirects:
+            elif ask or hops > safe_hops:
                 codes.append(self.code_of(url, key, is_seed, depth, hops, ask, 0))
             else:
                 codes.append(0)

@@ -12,7 +12,8 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from pycrawl.errors import StateError, StateTooNew, StoppedByLimit
+from pycrawl.config import CONFIG_NAME
+from pycrawl.errors import START_ANEW, StateError, StateTooNew, StoppedByLimit
 from pycrawl.state import schema
 
 STATE_NAME = "state.db"
@@ -131,8 +132,11 @@ class Database:
 
 
 def _must_exist(path: Path) -> None:
-    if not path.is_file():
-        raise StateError(f"{path}: no such file. Run `pycrawl init` first, or name the crawl's directory with -C.")
+    if path.is_file():
+        return
+    if path.with_name(CONFIG_NAME).is_file():
+        raise StateError(f"{path}: is missing. {START_ANEW}")
+    raise StateError(f"{path}: no such file. Run `pycrawl init` first, or name the crawl's directory with -C.")
 
 
 @contextmanager

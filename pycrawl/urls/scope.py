@@ -12,6 +12,7 @@ from pycrawl.config import CONFIG_NAME, Config
 from pycrawl.errors import ConfigError
 from pycrawl.plugins.guard import PluginFailed, guarded
 from pycrawl.urls.host_list import HostList, PrefixList
+from pycrawl.urls.host_settings import SettingsByHost
 from pycrawl.urls.parts import host_key
 from pycrawl.urls.reasons import Reason
 
@@ -62,7 +63,10 @@ class Scope:
 
     def __init__(self, config: Config) -> None:
         scope = config.scope
-        self._max_length = config.limits.max_url_length
+        self.settings = SettingsByHost(config)
+        longest = config.limits.max_url_length
+        # Characters: so long may a URL be on any host.
+        self._safe_length = min([longest, *(entry.limits.get("max_url_length", longest) for entry in config.hosts)])
         self._sprawl = SprawlLimits(config)
         self._only_start = "" if len(set(scope.schemes)) == 2 else f"{scope.schemes[0]}://"
         self._allow_hosts = HostList("scope.allow_hosts", scope.allow_hosts)
@@ -78,7 +82,7 @@ class Scope:
         self._types = _media_types(scope.content_types)
 
     def is_too_long(self, url: str) -> bool:
-        return len(url) > self._max_length
+        return len(url) > self._safe_length and len(url) > self.settings.of_url(url).limits.max_url_length
 
     def code_of(self, url: str) -> int:
         """The number of the reason for which the URL is turned away, at any depth; 0: it is wanted."""
@@ -98,7 +102,7 @@ class Scope:
 
     def path_verdict(self, url: str) -> Reason | None:
         """As `verdict`, for a URL whose host is wanted: where many URLs of few hosts are judged."""
-        if len(url) > self._max_length:
+        if len(url) > self._safe_length and self.is_too_long(url):
             return Reason.TOO_LONG
         if url.count("/") > self._sprawl.few_slashes or url.count("&") > self._sprawl.few_ampersands:
             reason = self._sprawl.verdict(url)
