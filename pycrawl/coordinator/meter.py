@@ -56,8 +56,7 @@ class Meter:
         then, pages, received, idle = self._samples[0]
         seconds = max(now - then, 0.001)
         sizes = run.frontier.sizes()
-        politeness = run.config.politeness
-        pace = run.frontier.host_pace(politeness.delay, politeness.max_crawl_delay)
+        pace = run.frontier.host_pace()
         next_ready = run.frontier.next_ready_at(lambda fetcher: True)
         return Progress(
             seconds=now - run.started,

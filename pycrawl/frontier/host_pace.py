@@ -16,11 +16,10 @@ class HostPace:
     waiting: int  # none is
     failing: int  # the last fetch failed: they count here only, as nobody knows when they will answer
     addresses: int  # of the active and waiting ones; a host whose address is not known counts as one
-    gap: float  # seconds: the pause that the active and waiting ones ask for, on average
+    gap: float  # seconds: the pause that the active and waiting ones ask for, on average; 0 if there are none
 
 
-def host_pace(queues: Iterable[BackQueue], delay: float, longest: float) -> HostPace:
-    """`delay` is the configured pause, `longest` the cap on the Crawl-delay of a robots.txt, both in seconds."""
+def host_pace(queues: Iterable[BackQueue]) -> HostPace:
     active = waiting = failing = 0
     gaps = 0.0
     addresses = set()
@@ -35,7 +34,13 @@ def host_pace(queues: Iterable[BackQueue], delay: float, longest: float) -> Host
             active += 1
         else:
             waiting += 1
-        gaps += max(delay, min(host.crawl_delay, longest))
+        gaps += _usual_gap(queue)
         addresses.add(host.address or host.key)
     able = active + waiting
-    return HostPace(active, waiting, failing, len(addresses), gaps / able if able else delay)
+    return HostPace(active, waiting, failing, len(addresses), gaps / able if able else 0.0)
+
+
+def _usual_gap(queue: BackQueue) -> float:
+    politeness = queue.settings.politeness
+    crawl_delay = queue.host.crawl_delay if politeness.obey_robots else 0.0
+    return max(politeness.delay, min(crawl_delay, politeness.max_crawl_delay))

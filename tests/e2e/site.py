@@ -8,6 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from email.message import Message
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 
@@ -24,6 +25,9 @@ class Reply:
     headers: Mapping[str, str] = field(default_factory=dict)
     seconds: float = 0.0
     before: Callable[[int], None] | None = None
+
+
+NOT_FOUND = Reply(status=404)
 
 
 def page(*links: str, text: str = "") -> Reply:
@@ -50,11 +54,15 @@ class _Server(ThreadingHTTPServer):
 
 
 class Site:
-    """`with Site({"/": page("/a"), …}) as site:`; what is not listed is a 404."""
+    """`with Site({"/": page("/a"), …}) as site:`; what is not listed is answered `otherwise`."""
 
-    def __init__(self, pages: Mapping[str, Reply], address: str = "127.0.0.1") -> None:
+    def __init__(self, pages: Mapping[str, Reply], address: str = "127.0.0.1", otherwise: Reply = NOT_FOUND) -> None:
+        self.otherwise = otherwise
         self.pages = dict(pages)
-        self.asked: list[str] = []  # paths, in the order in which they were asked for
+        self.asked: list[str] = []  # paths, in the order in which they were asked for …
+        self.headers: list[Message] = []  # … the headers of each of these requests …
+        self.asked_at: list[float] = []  # … and when each came: time.monotonic()
+        self.lock = threading.Lock()  # held while a request is noted
         self._server = _Server((address, 0), self._handler())
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,))
         self.port: int = self._server.server_address[1]
@@ -71,8 +79,11 @@ class Site:
             wbufsize = -1  # headers and body in one packet: the client would wait 40 ms to acknowledge the first
 
             def do_GET(self) -> None:
-                site.asked.append(self.path)
-                reply = site.pages.get(self.path, Reply(status=404))
+                with site.lock:
+                    site.asked.append(self.path)
+                    site.headers.append(self.headers)
+                    site.asked_at.append(time.monotonic())
+                reply = site.pages.get(self.path, site.otherwise)
                 if reply.before is not None:
                     reply.before(self.client_address[1])
                 time.sleep(reply.seconds)
@@ -80,7 +91,8 @@ class Site:
                 try:
                     self.send_response(reply.status)
                     self.send_header("Content-Type", reply.content_type)
-                    self.send_header("Content-Length", str(len(body)))
+                    if "Content-Length" not in reply.headers:
+                        self.send_header("Content-Length", str(len(body)))
                     for name, value in reply.headers.items():
                         self.send_header(name, value)
                     self.end_headers()
