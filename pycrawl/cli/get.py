@@ -52,9 +52,11 @@ def command(path: Path, url: str, with_headers: bool, part: str | None, at: floa
     from pycrawl.record import trec_web
     from pycrawl.state import meta
     from pycrawl.state.documents import file_name, newest_document
+    from pycrawl.state.unwanted import Unwanted
     from pycrawl.store.reader import RecordReader
     from pycrawl.urls.normal_form import UrlRules, from_user
     from pycrawl.urls.parts import url_hash
+    from pycrawl.urls.reasons import Reason
 
     directory = crawl_directory(path)
     config = directory.config()
@@ -63,7 +65,10 @@ def command(path: Path, url: str, with_headers: bool, part: str | None, at: floa
         raise UsageError(f"{url}: not an http or https URL")
     database = open_for_reading(directory)
     with database.explained():
-        document = newest_document(database, url_hash(normal, meta.hash_seed(database)), at)
+        seed = meta.hash_seed(database)
+        if Unwanted(database, seed).is_unwanted(normal):
+            raise PycrawlError(f"{normal}: {Reason.FORGOTTEN.words}")
+        document = newest_document(database, url_hash(normal, seed), at)
         if document is None:
             when = " from before that time" if at is not None else ""
             raise PycrawlError(f"{normal}: no document{when} is stored. `pycrawl why` says why.")

@@ -32,6 +32,7 @@ _CODES_OF = {
     "demo": (0, 1, 2, 3, 4, 5, 130),
     "init": (0, 1, 2, 3, 4, 130),
     "add": (0, 1, 2, 4, 130),
+    "forget": (0, 1, 2, 3, 4, 130),
 }
 _FILES = {
     "pycrawl.toml": "The settings; each is explained in the file that `pycrawl init` makes.",

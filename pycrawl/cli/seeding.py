@@ -13,6 +13,7 @@ import click
 from pycrawl.cli.common import plural
 from pycrawl.cli.reasons import in_words
 from pycrawl.errors import UsageError
+from pycrawl.urls.reasons import Reason
 
 if TYPE_CHECKING:
     from pycrawl.crawl.seeding import Seeded
@@ -69,6 +70,8 @@ def report(total: Seeded) -> None:
     hidden = total.aside.total() - len(total.aside_examples)
     if hidden > 0:
         click.echo(f"pycrawl: … and {plural(hidden, 'more seed')} that settings keep out", err=True)
+    if total.refused[Reason.FORGOTTEN]:
+        click.echo("pycrawl: `pycrawl add --again URL` takes back what was forgotten", err=True)
     known = f", {total.known:,} known already" if total.known else ""
     click.echo(f"{plural(total.new, 'new URL')}{known}.")
     if total.refused and not (total.new or total.known or total.aside):

@@ -97,6 +97,7 @@ class Intake:
         queue.holds_up &= lease.kind is Kind.PAGE
         if conduct.slows_host:
             host.failures += 1
+            host.trouble = result.outcome.value
         elif conduct.is_hit:
             host.failures //= 2
         if not conduct.is_hit:

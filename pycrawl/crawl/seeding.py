@@ -88,6 +88,9 @@ def add_seeds(session: Session, lines: Iterable[str], now: float) -> Seeded:
     verdicts = bytearray()
     for url in read_seeds(lines, session.config, seeded):
         code = session.judge.code_of(url, host_key(url), True, 0, 0, 0)
+        if code == Reason.FORGOTTEN.code:
+            seeded.refuse(url, str(Reason.FORGOTTEN))
+            continue
         if code:
             seeded.set_aside(url, str(Reason.from_code(code)))
         urls.append(url)

@@ -10,7 +10,7 @@ import heapq
 import itertools
 import random
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from pycrawl.config import Config
@@ -129,11 +129,13 @@ class Frontier:
 
     def requeue(self, visited_before: float, outcomes: tuple[str, ...]) -> int:
         """Put URLs whose last visit is older, and ended in one of `outcomes`, back into the front queues."""
-        due = (
-            "visited_at <= ? AND requeued = 0 AND url_id IN (SELECT id FROM urls WHERE aside = 0)"
-            f" AND outcome IN ({', '.join('?' * len(outcomes))})"
+        return self.requeue_visits(
+            f"visited_at <= ? AND outcome IN ({', '.join('?' * len(outcomes))})", (visited_before, *outcomes)
         )
-        values = (visited_before, *outcomes)
+
+    def requeue_visits(self, condition: str, values: Sequence[object]) -> int:
+        """Put URLs back into the front queues whose last visit fulfils an SQL condition; those queued or aside stay."""
+        due = f"requeued = 0 AND url_id IN (SELECT id FROM urls WHERE aside = 0) AND ({condition})"
         level = level_in_sql()
         joined = f"FROM visits JOIN urls ON urls.id = visits.url_id WHERE {due}"
         counts = self._database.query(f"SELECT {level}, count(*) {joined} GROUP BY 1", values).fetchall()
@@ -263,6 +265,33 @@ class Frontier:
     def unpark(self, queue: BackQueue) -> None:
         self._parked -= queue.parked
         queue.parked = False
+
+    def let_be_asked(self, host_ids: Iterable[int], ready_at: Callable[[Host], float]) -> None:
+        """Forget the failures of these hosts: they may be hit at `ready_at`, unless they may be sooner."""
+        queues: set[BackQueue] = set()
+        for host_id in host_ids:
+            host = self._hosts.get(host_id)
+            host.failures = 0
+            host.ready_at = min(host.ready_at, ready_at(host))
+            self._hosts.touch(host)
+            queue = self._queues.get(host_id)
+            if queue is not None:
+                queues.add(queue)
+                self.unpark(queue)
+                if queue.gate is not None:
+                    queue.gate.ready_at = min(queue.gate.ready_at, host.ready_at)
+        self._schedule_anew(queues)
+
+    def _schedule_anew(self, queues: set[BackQueue]) -> None:
+        """Give queues that stand in a heap their present place there; one that waits at its gate stays there."""
+        for heap in self._heaps:
+            moved = [item[2] for item in heap if item[2] in queues]
+            if moved:
+                heap[:] = [item for item in heap if item[2] not in queues]
+                heapq.heapify(heap)
+            for queue in moved:
+                queue.scheduled = False
+                self._schedule(queue)
 
     # Out
 
@@ -417,7 +446,7 @@ class Frontier:
         return not self._in_flight and len(self._queues) == self._parked and not len(self._front)
 
     def host_pace(self) -> HostPace:
-        return host_pace(self._queues.values())
+        return host_pace(self._queues.values(), self.settings.common.politeness.delay)
 
     def parked_hosts(self) -> list[Host]:
         return [queue.host for queue in self._queues.values() if queue.parked]

@@ -16,10 +16,11 @@ class HostPace:
     waiting: int  # none is
     failing: int  # the last fetch failed: they count here only, as nobody knows when they will answer
     addresses: int  # of the active and waiting ones; a host whose address is not known counts as one
-    gap: float  # seconds: the pause that the active and waiting ones ask for, on average; 0 if there are none
+    gap: float  # seconds: the pause that the active and waiting ones ask for, on average
 
 
-def host_pace(queues: Iterable[BackQueue]) -> HostPace:
+def host_pace(queues: Iterable[BackQueue], delay: float) -> HostPace:
+    """`delay` is the pause in seconds that holds where there is no host to ask."""
     active = waiting = failing = 0
     gaps = 0.0
     addresses = set()
@@ -37,7 +38,7 @@ def host_pace(queues: Iterable[BackQueue]) -> HostPace:
         gaps += _usual_gap(queue)
         addresses.add(host.address or host.key)
     able = active + waiting
-    return HostPace(active, waiting, failing, len(addresses), gaps / able if able else 0.0)
+    return HostPace(active, waiting, failing, len(addresses), gaps / able if able else delay)
 
 
 def _usual_gap(queue: BackQueue) -> float:

@@ -109,6 +109,15 @@ class Database:
         finally:
             self._connection.execute("ROLLBACK")
 
+    def purge(self) -> None:
+        """Write the database anew, so that nothing deleted is left in its files. Outside of a transaction."""
+        self._connection.execute("PRAGMA temp_store = FILE")  # the new database may be larger than the memory
+        self._connection.execute("VACUUM")
+        (is_busy, _, _) = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        self._connection.execute("PRAGMA temp_store = MEMORY")
+        if is_busy:
+            raise StateError(f"{self.path}-wal: cannot be emptied, as another program reads the database. Try again.")
+
     def empty_cache(self) -> None:
         """After much was read once, as at the start: what is asked for next is not in there."""
         self._connection.execute("PRAGMA shrink_memory")

@@ -56,14 +56,16 @@ class _Server(ThreadingHTTPServer):
 class Site:
     """`with Site({"/": page("/a"), …}) as site:`; what is not listed is answered `otherwise`."""
 
-    def __init__(self, pages: Mapping[str, Reply], address: str = "127.0.0.1", otherwise: Reply = NOT_FOUND) -> None:
+    def __init__(
+        self, pages: Mapping[str, Reply], address: str = "127.0.0.1", port: int = 0, otherwise: Reply = NOT_FOUND
+    ) -> None:
         self.otherwise = otherwise
         self.pages = dict(pages)
         self.asked: list[str] = []  # paths, in the order in which they were asked for …
         self.headers: list[Message] = []  # … the headers of each of these requests …
         self.asked_at: list[float] = []  # … and when each came: time.monotonic()
         self.lock = threading.Lock()  # held while a request is noted
-        self._server = _Server((address, 0), self._handler())
+        self._server = _Server((address, port), self._handler())
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,))
         self.port: int = self._server.server_address[1]
         self.url = f"http://{address}:{self.port}"

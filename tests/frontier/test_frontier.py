@@ -358,7 +358,7 @@ def test_a_new_fetcher_is_told_the_rules_again(opened: Open) -> None:
 def test_the_pace_is_that_of_hosts_that_can_be_asked(opened: Open) -> None:
     """Those that are parked or fail do not count, and hosts that share an address share its pauses."""
     state = opened()
-    assert state.frontier.host_pace() == HostPace(0, 0, 0, 0, 0.0)
+    assert state.frontier.host_pace() == HostPace(0, 0, 0, 0, 1.0)
     add_page(state, [f"http://{name}/" for name in "abcdef"])
     state.frontier.fill(False)
     queues = [lease(state)[0] for _ in range(5)]
