@@ -51,7 +51,7 @@ class Coordinator:
         self._interrupts = interrupts
         self._run = Run(session, limits)
         self._pace = Pace(session.config.crawl.slots_per_fetcher)
-        self._leases = Leases(len(pool), self._pace.slots, session.config.politeness.connections_per_host)
+        self._leases = Leases(len(pool), self._pace.slots)
         self._fetch_log = FetchLog(session.directory.log)
         settler = Settler(self._run)
         handlers = new_handlers(self._run, settler)

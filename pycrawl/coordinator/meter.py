@@ -48,7 +48,6 @@ class Meter:
         then, pages, received, idle = self._samples[0]
         seconds = max(now - then, 0.001)
         sizes = run.frontier.sizes()
-        politeness = run.config.politeness
         next_ready = run.frontier.next_ready_at(lambda fetcher: True)
         return Progress(
             seconds=now - run.started,
@@ -63,7 +62,7 @@ class Meter:
             parked_hosts=sizes.parked,
             next_ready_in=max(0.0, next_ready - run.now()),
             slots=self._leases.all_slots,
-            typical_gap=run.frontier.typical_gap(politeness.delay, politeness.max_crawl_delay),
+            typical_gap=run.frontier.typical_gap(),
             busy_share=1.0 - min(1.0, (self.idle_seconds - idle) / seconds),
             pages_left=run.limits.max_pages - counts.pages,
             seconds_left=run.limits.max_seconds - (now - run.started),

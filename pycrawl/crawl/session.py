@@ -172,6 +172,10 @@ class Session:
                 return group.documents[document_id - group.documents[0].id]
         return documents.document(self.database, document_id)
 
+    def _is_own_version(self, join: Join) -> bool:
+        """Whether a document resembles an older version of its own page: a page is no near-duplicate of itself."""
+        return self._document(join.document_id).url_id == self._document(join.near_id).url_id
+
     def robots_of(self, site: str) -> RobotsFile | None:
         """The robots.txt of an origin, as last answered, committed or not."""
         for group in self._unwritten():
@@ -219,12 +223,13 @@ class Session:
         # The links of a page must not be committed after the page: it would not be fetched again to find them.
         self.sieve(now)
         pending = self._writer.begin_sync()
-        self.group.joins = self.near_seen.close_group()
+        self.group.joins = self.near_seen.close_group(self._is_own_version)
         self.group.counts["duplicates_near"] += len(self.group.joins)
         self._closed = (self.group, pending)
         self.group = Group()
         self.content_seen.close_group()
         self.hosts.close_group()
+        self.kinds.close_group()
         self.passages.close_group()
         return pending
 

@@ -96,9 +96,9 @@ class Frontier:
         self._wanted_queues = 1
         self._opened_at = _NEVER
         self._lowered: set[int] = set()  # hosts
-        self._connections = config.politeness.connections_per_host
-        self._gates = Gates(self._connections)
-        self._guests = Guests(hosts, self._gates, self._queues)
+        self.settings = judge.scope.settings
+        self._gates = Gates()
+        self._guests = Guests(hosts, self.settings, self._gates, self._queues)
         self._prioritiser = _prioritiser_of(config)
         self._run_depth = _NEVER  # deeper URLs are held until the next run
         self._held: list[tuple[int, int, int]] = []  # not yet in the table: id, host id, revisit
@@ -107,7 +107,6 @@ class Frontier:
             database, hosts, counters, seen, standings, self._front, judge, self._level_of, self._prioritiser is None
         )
         self._sieve.let_in = self._let_in
-        self._host_limit = config.limits.max_pages_per_host or _NEVER
 
     # In
 
@@ -227,7 +226,8 @@ class Frontier:
         fetcher = min(range(len(self._load)), key=self._load.__getitem__)
         queue = self._retired.pop(host_id, None)
         if queue is None or self._load[queue.fetcher] > _LOPSIDED * (self._load[fetcher] + 1):
-            queue = BackQueue(self._hosts.get(host_id), fetcher)
+            host = self._hosts.get(host_id)
+            queue = BackQueue(host, fetcher, self.settings.of(host.key))
         self._load[queue.fetcher] += 1
         queue.host.address = queue.host.address or address_literal(queue.host.key)
         self._queues[host_id] = queue
@@ -239,7 +239,7 @@ class Frontier:
         """Put a queue into its fetcher's heap if it belongs there; one whose host has given all it may is parked."""
         if self._could_be_hit(queue):
             self._push(queue, queue.host.ready_at, next(self._ticket))
-        elif queue.host.pages >= self._host_limit and not queue.is_empty:
+        elif queue.host.pages >= _page_limit(queue) and not queue.is_empty:
             self.park(queue)
 
     def _could_be_hit(self, queue: BackQueue) -> bool:
@@ -247,10 +247,10 @@ class Frontier:
         free."""
         # Where the host is must be known before a second connection is made.
         ahead = 0 if queue.holds_up else queue.ahead
-        most = self._connections + ahead if queue.host.address else 1
+        most = queue.settings.politeness.connections_per_host + ahead if queue.host.address else 1
         if queue.scheduled or queue.in_flight >= most or queue.is_empty:
             return False
-        return queue.host.pages + queue.in_flight < self._host_limit
+        return queue.host.pages + queue.in_flight < _page_limit(queue)
 
     def _push(self, queue: BackQueue, at: float, ticket: int) -> None:
         queue.scheduled = True
@@ -330,7 +330,7 @@ class Frontier:
         gate = queue.gate
         if gate is None or not queue.in_flight:
             gate = queue.gate
-            queue.gate = self._gates.of(queue.host.address, now)
+            queue.gate = self._gates.of(queue.host.address, queue.settings.politeness.connections_per_host, now)
             if gate is not None and gate is not queue.gate:
                 self._let_next_in(gate)  # the host has moved: whoever waits at its old address need not wait for it
             gate = queue.gate
@@ -444,12 +444,10 @@ class Frontier:
         """Nothing is left that this run could fetch: no URL waits, none is in flight, parked hosts apart."""
         return not self._in_flight and len(self._queues) == self._parked and not len(self._front)
 
-    def typical_gap(self, delay: float, longest: float) -> float:
+    def typical_gap(self) -> float:
         """The pause that the hosts with a back queue ask for, on average, in seconds."""
-        if not self._queues:
-            return delay
-        gaps = [max(delay, min(queue.host.crawl_delay, longest)) for queue in self._queues.values() if not queue.parked]
-        return sum(gaps) / len(gaps) if gaps else delay
+        gaps = [_usual_gap(queue) for queue in self._queues.values() if not queue.parked]
+        return sum(gaps) / len(gaps) if gaps else self.settings.common.politeness.delay
 
     def parked_hosts(self) -> list[Host]:
         return [queue.host for queue in self._queues.values() if queue.parked]
@@ -462,6 +460,16 @@ class Frontier:
         self._seen.flush()
         self._standings.flush()
         self._hosts.flush()
+
+
+def _page_limit(queue: BackQueue) -> float:
+    return queue.settings.limits.max_pages_per_host or _NEVER
+
+
+def _usual_gap(queue: BackQueue) -> float:
+    politeness = queue.settings.politeness
+    crawl_delay = queue.host.crawl_delay if politeness.obey_robots else 0.0
+    return max(politeness.delay, min(crawl_delay, politeness.max_crawl_delay))
 
 
 def _prioritiser_of(config: Config) -> PluginPrioritiser | None:

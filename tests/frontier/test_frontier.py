@@ -356,9 +356,9 @@ def test_a_new_fetcher_is_told_the_rules_again(opened: Open) -> None:
 
 def test_the_typical_gap_is_that_of_hosts_that_are_crawled(opened: Open) -> None:
     state = opened()
-    assert state.frontier.typical_gap(1.0, 60.0) == 1.0
+    assert state.frontier.typical_gap() == 1.0
     add_page(state, ["http://a/", "http://b/", "http://c/"])
     state.frontier.fill(False)
     for delay in (0.0, 4.0, 1000.0):
         lease(state)[0].host.crawl_delay = delay
-    assert state.frontier.typical_gap(1.0, 60.0) == (1.0 + 4.0 + 60.0) / 3
+    assert state.frontier.typical_gap() == (1.0 + 4.0 + 60.0) / 3

@@ -34,7 +34,7 @@ class Settler:
             self._frontier.put_back(lease.queue, entry)
             return
         entry.tries += 1
-        if conduct.retry and entry.tries < self._run.config.limits.max_tries:
+        if conduct.retry and entry.tries < lease.queue.settings.limits.max_tries:
             self._frontier.retry(lease.queue, entry)
             return
         if conduct.is_error:
