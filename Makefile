@@ -18,7 +18,7 @@ INSTALLED_DEV := $(VENV)/installed-dev
 NATIVE := $(wildcard pycrawl/native/*.c pycrawl/native/*.h)
 
 .DEFAULT_GOAL := help
-.PHONY: help crawl test test-slow fuzz-native lint man wheel bench bench-all bench-profile clean
+.PHONY: help crawl test test-slow fuzz-native lint man wheel bench bench-all bench-profile check-manuals clean
 
 help:
 	@echo 'make crawl                    crawl a demo web on this machine, into demo-crawl/ (about 20 seconds)'
@@ -30,6 +30,7 @@ help:
 	@echo 'make wheel                    build dist/: a wheel with the compiled module, and the source archive'
 	@echo 'make bench                    compare with Scrapy and wget2; needs nginx and wget2 (docs/performance.md)'
 	@echo 'make bench-all                run all other benchmarks; make bench-profile: where the CPU time goes'
+	@echo 'make check-manuals            crawl seven of Debian'\''s manuals whole, and compare with a search over their files'
 	@echo 'make clean                    remove everything that was made, crawls aside'
 	@echo 'PYTHON=python3.12             with any of these: use that Python'
 
@@ -81,12 +82,17 @@ bench: $(INSTALLED_DEV)
 
 bench-all: $(INSTALLED_DEV)
 	@$(COMPILE)
-	@for script in $$(grep -l __main__ bench/*.py | grep -v -e compare -e profiling -e scrapy_spider); do \
+	@for script in $$(grep -l __main__ bench/*.py | grep -v -e compare -e coverage -e profiling -e scrapy_spider); do \
 		echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
 bench-profile: $(INSTALLED_DEV)
 	@$(COMPILE)
 	@$(BIN)/python bench/profiling.py $(BENCH)
+
+# Needs nginx, apt-get and about a minute. MANUALS="git-doc sqlite3-doc", for example.
+check-manuals: $(INSTALLED_DEV)
+	@$(COMPILE)
+	@$(BIN)/python bench/coverage.py $(MANUALS)
 
 clean:
 	rm -rf .venv .venv-* build dist pycrawl/native/_compiled.*so *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -88,6 +88,7 @@ setup(
             "build >=1.2",
             "hypothesis >=6.100",
             "import-linter >=2.10",
+            "lxml >=5",
             "mypy >=1.11",
             "psutil >=6",
             "pytest >=8",

@@ -11,7 +11,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import count
 from pathlib import Path
@@ -68,7 +68,7 @@ def manuals(cache: Path) -> list[Manual]:
             return [Manual(**one) for one in built["manuals"]]
     except FileNotFoundError:
         pass
-    packages = _download(cache / "packages")
+    packages = download(cache / "packages", PACKAGES)
     shutil.rmtree(web, ignore_errors=True)
     numbers = count(1)
     found = [one for package in packages if (one := _build(package, cache / "unpacked", web, numbers))]
@@ -82,14 +82,15 @@ def manuals(cache: Path) -> list[Manual]:
 # Packages
 
 
-def _download(folder: Path) -> list[Path]:
+def download(folder: Path, patterns: Sequence[str]) -> list[Path]:
+    """The newest package for each pattern, in `folder`. Raises NoManuals if none can be had."""
     for program in ("apt-cache", "apt-get", "dpkg-deb"):
         if shutil.which(program) is None:
             raise NoManuals(f"there is no {program} here: the manuals are those of Debian and Ubuntu")
     folder.mkdir(parents=True, exist_ok=True)
     known = subprocess.run(["apt-cache", "pkgnames"], capture_output=True, text=True, check=True).stdout.split()
     failed = []
-    for pattern in PACKAGES:
+    for pattern in patterns:
         names = sorted(filter(re.compile(pattern).fullmatch, known), key=_version)
         if any(_file_of(folder, name) for name in names):
             continue
@@ -97,11 +98,11 @@ def _download(folder: Path) -> list[Path]:
         # The newest first; some names are known to apt only because others speak of them.
         if not any(_get(folder, name) for name in reversed(names)):
             failed.append(pattern)
-    if len(failed) == len(PACKAGES):
+    if len(failed) == len(patterns):
         raise NoManuals("apt-get download gave none of the packages; is the network there, and was apt-get update run?")
     if failed:
         print(f"not to be had here, left out: {' '.join(failed)}", file=sys.stderr)
-    return sorted(folder.glob("*.deb"))
+    return sorted(file for file in folder.glob("*.deb") if any(re.match(f"{one}_", file.name) for one in patterns))
 
 
 def _version(name: str) -> list[int]:
@@ -118,17 +119,32 @@ def _get(folder: Path, name: str) -> bool:
     return _file_of(folder, name) is not None
 
 
+def unpack(package: Path, folder: Path) -> tuple[str, Path]:
+    """The package's name, and the folder below `folder` that holds its files."""
+    name = package.name.partition("_")[0]
+    print(f"unpacking {name} …", file=sys.stderr)
+    tree = folder / name
+    shutil.rmtree(tree, ignore_errors=True)
+    tree.mkdir(parents=True)
+    subprocess.run(["dpkg-deb", "-x", str(package), str(tree)], check=True)
+    return name, tree
+
+
+def html_files(tree: Path) -> list[Path]:
+    return [file for file in tree.rglob("*.htm*") if file.suffix in (".html", ".htm") and is_inside(file, tree)]
+
+
+def is_inside(file: Path, tree: Path) -> bool:
+    """A link may lead out of the package, and to nothing."""
+    return file.is_file() and file.resolve().is_relative_to(tree.resolve())
+
+
 # The web
 
 
 def _build(package: Path, unpacked: Path, web: Path, numbers: Iterator[int]) -> Manual | None:
-    name = package.name.partition("_")[0]
-    print(f"unpacking {name} …", file=sys.stderr)
-    tree = unpacked / name
-    shutil.rmtree(tree, ignore_errors=True)
-    tree.mkdir(parents=True)
-    subprocess.run(["dpkg-deb", "-x", str(package), str(tree)], check=True)
-    files = [file for file in tree.rglob("*.htm*") if file.suffix in (".html", ".htm") and _is_inside(file, tree)]
+    name, tree = unpack(package, unpacked)
+    files = html_files(tree)
     if len(files) < 2:
         return None
     top = Path(os.path.commonpath(files))
@@ -141,11 +157,6 @@ def _build(package: Path, unpacked: Path, web: Path, numbers: Iterator[int]) -> 
     shutil.rmtree(tree)
     starts, pages = _walk(web / address)
     return Manual(name, address, starts, len(pages))
-
-
-def _is_inside(file: Path, tree: Path) -> bool:
-    """A link may lead out of the package, and to nothing."""
-    return file.is_file() and file.resolve().is_relative_to(tree.resolve())
 
 
 def _walk(root: Path) -> tuple[list[str], set[str]]:

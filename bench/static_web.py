@@ -91,6 +91,7 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
+_TYPES = "text/html html htm; text/plain txt;"
 _CONFIG = """
 daemon off; master_process on; worker_processes 1; pid {run}/nginx.pid; error_log {run}/error.log crit; {user}
 worker_rlimit_nofile 20000;
@@ -98,7 +99,7 @@ events {{ worker_connections 10000; }}
 http {{
   log_format lines '$msec $status $server_addr $sent_http_content_type $uri';
   access_log {log}; sendfile on; keepalive_timeout 60; keepalive_requests 1000000; etag on;
-  types {{ text/html html htm; text/plain txt; }}
+  types {{ {types} }}
   client_body_temp_path {run}/b; proxy_temp_path {run}/p; fastcgi_temp_path {run}/f; uwsgi_temp_path {run}/u; scgi_temp_path {run}/s;
   server {{ {listens} root {root}/$server_addr; }}
 }}
@@ -106,12 +107,18 @@ http {{
 
 
 @contextmanager
-def nginx(addresses: Sequence[str], root: Path, run: Path, port: int, log: bool = False) -> Iterator[int]:
-    """Serve `root`, which has a folder for each address; gives the process id of nginx's master."""
+def nginx(
+    addresses: Sequence[str], root: Path, run: Path, port: int, log: bool = False, types: str = _TYPES
+) -> Iterator[int]:
+    """Serve `root`, which has a folder for each address; gives the process id of nginx's master.
+
+    `types`: which Content-Type files have by the end of their names, as nginx writes it.
+    """
     run.mkdir(parents=True, exist_ok=True)
     config = _CONFIG.format(
         run=run,
         root=root,
+        types=types,
         log=f"{run / ACCESS_LOG} lines buffer=32k flush=1s" if log else "off",
         # Started by root, its workers would else be somebody who may not read the pages.
         user="user root;" if os.getuid() == 0 else "",

@@ -49,7 +49,7 @@ def command(path: Path, as_json: bool) -> None:
         allowed = sum(use.allowed for use in result.robots)
         denied = sum(use.denied for use in result.robots)
         click.echo(
-            f"robots.txt                  {plural(len(result.robots), 'file')}: {allowed:,} URLs allowed,"
+            f"robots.txt                  {plural(len(result.robots), 'file')}: {plural(allowed, 'URL')} allowed,"
             f" {denied:,} denied; {result.undecided:,} fetched without a robots.txt"
         )
         for early in result.early[:_MOST_LINES]:

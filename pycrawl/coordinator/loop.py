@@ -163,4 +163,5 @@ class Coordinator:
         self._commits.end()
         if self._run.stopping == "max-errors":
             most = self._run.config.limits.max_errors
-            raise StoppedByLimit(f"more than {most} URLs failed (limits.max_errors); all work so far is saved")
+            urls = "URL" if most == 1 else "URLs"
+            raise StoppedByLimit(f"more than {most} {urls} failed (limits.max_errors); all work so far is saved")

@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 from pycrawl.config import CONFIG_NAME, Config, load
@@ -93,7 +94,7 @@ class CrawlDirectory:
 def _holder(data: bytes) -> str:
     try:
         holder = json.loads(data)
-        since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(holder["since"]))
+        since = datetime.fromtimestamp(holder["since"]).astimezone().isoformat(" ")
         return f"a crawl is running (process {holder['pid']}, since {since})"
     except (ValueError, KeyError, TypeError):
         return "a crawl is running"

@@ -118,9 +118,10 @@ def _requeue_failed(session: Session, outcomes: tuple[str, ...], host_ids: tuple
 def _let_be_asked(session: Session, host_ids: Iterable[int], now: float) -> None:
     """After one plain pause, counted from now, as nobody knows when a host was hit last. One that has said that it is
     too busy keeps the time that it named, which is never further away than politeness.max_backoff."""
+    settings = session.frontier.settings
 
     def ready_at(host: Host) -> float:
-        rules = PolitenessRules.of(session.frontier.settings.of(host.key).politeness)
+        rules = PolitenessRules.of(settings.of(host.key).politeness)
         if host.trouble == Outcome.TOO_BUSY:
             return now + rules.max_backoff
         return now + gap(rules, host.crawl_delay, 0.0, 0, 0.0)

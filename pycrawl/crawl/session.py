@@ -11,13 +11,14 @@ import logging
 import random
 import time
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import TracebackType
 
 import numpy as np
 
 from pycrawl.config import Config
 from pycrawl.crawl.directory import CrawlDirectory
+from pycrawl.crawl.forgetting import carry_on
 from pycrawl.crawl.judging import OnProgress, judge_anew, let_held_in
 from pycrawl.frontier.back import BackQueue, Entry
 from pycrawl.frontier.discovered import Discovered
@@ -79,6 +80,7 @@ class Session:
         self.directory = directory
         self.config = config
         self.database = Database.open(directory.state)
+        carry_on(directory, self.database, config)
         with self.database.explained():
             self.seed = meta.hash_seed(self.database)
             self.judge = Judge(config, Unwanted(self.database, self.seed))
@@ -99,11 +101,10 @@ class Session:
             )  # fmt: skip
             self.frontier.lower(self.mirrors.originals)
             files = [CompoundFile(*row) for row in documents.files(self.database)]
+            last = replace(files[-1], closed=documents.is_closed(self.database, files[-1].file_id)) if files else None
             self._next_document = documents.next_document_id(self.database)
         self.recovery = recover(directory.docs, files)
-        self._writer = CompoundWriter(
-            directory.docs, config.store.file_size, config.store.compress, files[-1] if files else None
-        )
+        self._writer = CompoundWriter(directory.docs, config.store.file_size, config.store.compress, last)
         self.discovered = Discovered()
         self.group = Group()
         self._closed: tuple[Group, PendingSync] | None = None

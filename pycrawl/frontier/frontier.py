@@ -19,6 +19,7 @@ from pycrawl.frontier.discovered import Discovered
 from pycrawl.frontier.front import STRETCH, FrontQueues
 from pycrawl.frontier.gates import Gates
 from pycrawl.frontier.guests import Guest, Guests
+from pycrawl.frontier.host_pace import HostPace, host_pace
 from pycrawl.frontier.judge import Judge
 from pycrawl.frontier.sieve import Added, Sieve
 from pycrawl.model import UrlOrder
@@ -444,10 +445,8 @@ class Frontier:
         """Nothing is left that this run could fetch: no URL waits, none is in flight, parked hosts apart."""
         return not self._in_flight and len(self._queues) == self._parked and not len(self._front)
 
-    def typical_gap(self) -> float:
-        """The pause that the hosts with a back queue ask for, on average, in seconds."""
-        gaps = [_usual_gap(queue) for queue in self._queues.values() if not queue.parked]
-        return sum(gaps) / len(gaps) if gaps else self.settings.common.politeness.delay
+    def host_pace(self) -> HostPace:
+        return host_pace(self._queues.values(), self.settings.common.politeness.delay)
 
     def parked_hosts(self) -> list[Host]:
         return [queue.host for queue in self._queues.values() if queue.parked]
@@ -464,12 +463,6 @@ class Frontier:
 
 def _page_limit(queue: BackQueue) -> float:
     return queue.settings.limits.max_pages_per_host or _NEVER
-
-
-def _usual_gap(queue: BackQueue) -> float:
-    politeness = queue.settings.politeness
-    crawl_delay = queue.host.crawl_delay if politeness.obey_robots else 0.0
-    return max(politeness.delay, min(crawl_delay, politeness.max_crawl_delay))
 
 
 def _prioritiser_of(config: Config) -> PluginPrioritiser | None:

@@ -140,12 +140,21 @@ def count_documents(database: Database) -> int:
 
 
 def save_files(database: Database, files: Iterable[tuple[int, str, int, int]]) -> None:
-    database.write_many("INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?)", files)
+    database.write_many(
+        "INSERT INTO files (id, name, length, records) VALUES (?, ?, ?, ?)"
+        " ON CONFLICT (id) DO UPDATE SET length = excluded.length, records = excluded.records",
+        files,
+    )
 
 
 def files(database: Database) -> list[tuple[int, str, int, int]]:
     """(id, name, committed length, records) of every compound file."""
     return database.query("SELECT id, name, length, records FROM files ORDER BY id").fetchall()
+
+
+def is_closed(database: Database, file_id: int) -> bool:
+    """True if records have left the compound file, so that none is added to it any more."""
+    return bool(database.query("SELECT closed FROM files WHERE id = ?", (file_id,)).fetchone()[0])
 
 
 def file_name(database: Database, file_id: int) -> str:

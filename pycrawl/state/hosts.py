@@ -133,9 +133,26 @@ def find_host(database: Database, key: str) -> Host | None:
     return Host(*row) if row else None
 
 
+def address_of(database: Database, url_id: int) -> str:
+    """The address that was dialled last for the host of a URL; empty if none is known."""
+    row = database.query(
+        "SELECT address FROM hosts WHERE id = (SELECT host_id FROM urls WHERE id = ?)", (url_id,)
+    ).fetchone()
+    return str(row[0]) if row else ""
+
+
 def hosts_by_pages(database: Database, most: int) -> list[Host]:
     rows = database.query(f"SELECT {_COLUMNS} FROM hosts ORDER BY pages DESC, id LIMIT ?", (most,))
     return [Host(*row) for row in rows]
+
+
+def count_hosts(database: Database) -> tuple[int, int]:
+    """Returns how many hosts belong to the crawl, as they have a seed or were asked for something, and how many others
+    were named by links."""
+    known, named = database.query(
+        "SELECT coalesce(sum(is_seed OR ready_at > 0), 0), coalesce(sum(NOT is_seed AND ready_at = 0), 0) FROM hosts"
+    ).fetchone()
+    return known, named
 
 
 def save_robots(database: Database, origin: str, file: RobotsFile) -> None:

@@ -22,11 +22,12 @@ STATS_KEYS: dict[str, Any] = {
     **dict.fromkeys(
         (
             "pages_fetched", "pages_stored", "bytes_fetched", "bytes_stored", "urls_known", "urls_queued",
-            "hosts_known", "robots_denied", "duplicates_exact", "duplicates_near", "not_modified",
+            "hosts_known", "hosts_named", "robots_denied", "duplicates_exact", "duplicates_near", "unchanged",
+            "not_modified",
         ),
         int,
     ),
-    **dict.fromkeys(("errors", "filtered", "status"), dict),
+    **dict.fromkeys(("errors", "filtered", "status", "not_kept", "urls_aside"), dict),
     "pages_per_second": NUMBER,
     "started_at": NUMBER,
     "last_crawl": (dict, type(None)),
@@ -105,7 +106,7 @@ def test_stats_of_hosts_and_errors(crawl: Crawl, site: Site) -> None:
     assert facts["hosts"][0]["pages"] == 4
     assert [(visit["url"], visit["outcome"]) for visit in facts["failed"]] == [(site.url + "/missing", "http-4xx")]
     text = crawl.run("stats", "--hosts", "--errors").stdout
-    assert "4 fetched, 3 stored, 1 exact copies" in text
+    assert "4 fetched: 3 stored, 1 exact copy" in text
     assert "/missing  http-4xx 404" in text
 
 
