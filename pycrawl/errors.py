@@ -5,6 +5,7 @@
     ├── ConfigError              2  pycrawl.toml: names the file and the key
     ├── DirectoryHeld            3  another crawl works in this directory
     ├── StoppedByLimit           4  a full disk, or more errors than allowed
+    ├── NothingFetched           5  no seed gave a page
     ├── StateError               1  state.db is missing, damaged or unreadable
     │   └── StateTooNew          1  state.db was written by a newer pycrawl
     ├── StoreError               1  a compound file is missing, damaged or unreadable
@@ -15,6 +16,12 @@ constructor takes more than a message does not unpickle.
 """
 
 from __future__ import annotations
+
+# What to do where pycrawl.toml is there, and state.db is not.
+START_ANEW = (
+    "Put back a copy of state.db; or start anew: move docs/ away (its pages stay readable with zcat, but pycrawl cannot"
+    " take them in again), then `pycrawl init` with the seeds makes a new state and keeps pycrawl.toml."
+)
 
 
 class PycrawlError(Exception):
@@ -37,6 +44,10 @@ class DirectoryHeld(PycrawlError):
 
 class StoppedByLimit(PycrawlError):
     exit_code = 4
+
+
+class NothingFetched(PycrawlError):
+    exit_code = 5
 
 
 class StateError(PycrawlError):

@@ -5,8 +5,10 @@ A spawned fetcher imports this module too, as part of the program's main module;
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -14,7 +16,7 @@ import click
 from pycrawl import __version__
 from pycrawl.cli.common import directory_type
 from pycrawl.cli.group import COMMANDS, LazyGroup
-from pycrawl.errors import PycrawlError
+from pycrawl.errors import PycrawlError, StoppedByLimit
 from pycrawl.native import why_not
 
 __all__ = ["COMMANDS", "cli", "main"]
@@ -48,7 +50,8 @@ def cli(context: click.Context, path: Path | None) -> None:
     \b
     Exit codes: 0 done, 1 failed, 2 wrong usage or configuration,
     3 another crawl holds the directory, 4 stopped by a full disk or a limit on
-    errors, 130 interrupted (nothing that was committed is lost).
+    errors, 5 nothing could be fetched (no seed gave a page),
+    130 interrupted (nothing that was committed is lost).
     """
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
@@ -57,17 +60,43 @@ def cli(context: click.Context, path: Path | None) -> None:
 def main() -> None:
     # numpy's library for matrices starts threads that spin for a tenth of a second; nothing here multiplies matrices.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    sys.exit(_run())
+
+
+def _run() -> int:
+    """Runs the command; whatever goes wrong is said in one line. Returns the exit code."""
     try:
-        sys.exit(cli(standalone_mode=False))
+        if sys.stdout is None:  # closed, as by ">&-"
+            raise PycrawlError("standard output is closed; `> /dev/null` is the way to have none")
+        code = cli(standalone_mode=False)
+        sys.stdout.flush()
     except PycrawlError as error:
-        click.echo(f"pycrawl: {error}", err=True)
-        sys.exit(error.exit_code)
+        return _complain(str(error), error.exit_code)
     except click.ClickException as error:
         error.show()
-        sys.exit(error.exit_code)
+        return error.exit_code
     except (click.Abort, KeyboardInterrupt):
-        click.echo("pycrawl: interrupted", err=True)
-        sys.exit(INTERRUPTED)
-    except BrokenPipeError:  # whoever reads our output has ended, as in `pycrawl stats | head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
+        return _complain("interrupted", INTERRUPTED)
+    except SystemExit as exit_:
+        code = exit_.code
+    except OSError as error:
+        return _failed_output(error)
+    return code if isinstance(code, int) else 0
+
+
+def _complain(text: str, exit_code: int) -> int:
+    """Says what went wrong, if standard error takes it."""
+    with suppress(OSError):
+        click.echo(f"pycrawl: {text}", err=True)
+    return exit_code
+
+
+def _failed_output(error: OSError) -> int:
+    """What was to be written cannot be: the reader has ended, as in `pycrawl stats | head`, or the disk is full."""
+    # What is still buffered is lost; Python would try to write it again at the end, and print a traceback.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if isinstance(error, BrokenPipeError):
+        return PycrawlError.exit_code
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return _complain(f"the output cannot be written: {error.strerror}", StoppedByLimit.exit_code)
+    return _complain(f"{error.filename or 'the output'}: {error.strerror}", PycrawlError.exit_code)

@@ -29,26 +29,27 @@ def command(path: Path, as_json: bool) -> None:
 
     directory = crawl_directory(path)
     config = directory.config()
-    result = audit(directory.log)
+    result = audit(directory.log, config)
     limit = config.politeness.connections_per_host
-    crowded = [place for place in (*result.hosts, *result.addresses) if place.most_at_once > limit]
+    crowded = [place for place in (*result.hosts, *result.addresses) if place.is_crowded]
     broken = len(result.early) + len(crowded)
     if as_json:
         facts = {**asdict(result), "most_at_once": result.most_at_once, "smallest_gap": result.smallest_gap}
         click.echo(json.dumps({"ok": not broken, **facts}, indent=2))
     else:
+        others = ", unless a [[host]] says otherwise" if config.hosts else ""
         gap = "none (no host was fetched from twice)" if result.smallest_gap is None else f"{result.smallest_gap:.3f} s"
         click.echo(
             f"{plural(result.fetches, 'fetch', 'fetches')} on {plural(len(result.hosts), 'host')}"
             f" at {plural(len(result.addresses), 'address', 'addresses')}"
         )
         click.echo(f"smallest gap on a host      {gap}")
-        click.echo(f"most at once on an address  {result.most_at_once} (allowed: {limit})")
+        click.echo(f"most at once on an address  {result.most_at_once} (allowed: {limit}{others})")
         click.echo(f"fetches that were too early {len(result.early)}")
         allowed = sum(use.allowed for use in result.robots)
         denied = sum(use.denied for use in result.robots)
         click.echo(
-            f"robots.txt                  {plural(len(result.robots), 'file')}: {allowed:,} URLs allowed,"
+            f"robots.txt                  {plural(len(result.robots), 'file')}: {plural(allowed, 'URL')} allowed,"
             f" {denied:,} denied; {result.undecided:,} fetched without a robots.txt"
         )
         for early in result.early[:_MOST_LINES]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -94,8 +95,28 @@ def duration(seconds: float) -> str:
 
 
 def moment(at: float | None) -> str:
-    """Writes a time (seconds since 1970) for people, in local time; None is "never"."""
-    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(at)) if at else "never"
+    """Writes a time (seconds since 1970) in local time with its zone: "2026-11-18 03:01:35+01:00"; None is "never".
+
+    `parse_moment` reads it.
+    """
+    return datetime.fromtimestamp(int(at)).astimezone().isoformat(" ") if at else "never"
+
+
+def parse_moment(ctx: click.Context, parameter: click.Parameter, value: str | None) -> float | None:
+    """A click callback: reads seconds since 1970, or ISO 8601, which without a zone is local time."""
+    if value is None:
+        return None
+    try:
+        return float(value)
+    except ValueError:
+        pass
+    try:
+        return datetime.fromisoformat(value).timestamp()
+    except (ValueError, OverflowError):
+        raise click.BadParameter(
+            "expected a time such as 2026-03-01, 2026-03-01T12:30, 2026-03-01 12:30:00+01:00 or seconds since 1970,"
+            f" found {value!r}"
+        ) from None
 
 
 def plural(count: int, one: str, many: str = "") -> str:
@@ -103,17 +124,26 @@ def plural(count: int, one: str, many: str = "") -> str:
     return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
-def judging_progress() -> Callable[[int, int], None]:
-    """Says on stderr how far the judging of all known URLs is, where that takes longer than a second."""
+def by_count(members: Mapping[str, int]) -> str:
+    """Writes counts with their names, the largest first: "18 http-4xx, 6 too-busy"; empty for none."""
+    return ", ".join(f"{count:,} {name}" for name, count in sorted(members.items(), key=lambda one: -one[1]))
+
+
+def to_stderr(text: str) -> None:
+    click.echo(text, err=True)
+
+
+def judging_progress(say: Callable[[str], None] = to_stderr) -> Callable[[int, int], None]:
+    """Says how far the judging of all known URLs is, where that takes longer than a second."""
     begun = time.monotonic()
     shown = [0.0]
 
     def show(done: int, total: int) -> None:
         now = time.monotonic()
         if done >= total and shown[0]:
-            click.echo(f"The settings have changed: {total:,} known URLs were judged anew.", err=True)
+            say(f"The settings have changed: {total:,} known URLs were judged anew.")
         elif now - begun > _PATIENCE_SECONDS and now - shown[0] > _PATIENCE_SECONDS:
             shown[0] = now
-            click.echo(f"The settings have changed: judging {done:,} of {total:,} known URLs anew …", err=True)
+            say(f"The settings have changed: judging {done:,} of {total:,} known URLs anew …")
 
     return show

@@ -5,16 +5,23 @@ from __future__ import annotations
 import json
 import logging
 import os
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from pycrawl.cli.common import crawl_directory, directory_option, judging_progress, plural
+from pycrawl.cli.common import crawl_directory, directory_option, judging_progress, moment, open_for_reading, plural
+from pycrawl.errors import NothingFetched, PycrawlError, StoppedByLimit, UsageError
 
 if TYPE_CHECKING:
+    from pycrawl.cli.display import Display
     from pycrawl.config import Config
+    from pycrawl.crawl.directory import CrawlDirectory
     from pycrawl.crawl.progress import Ended, RunLimits
     from pycrawl.crawl.session import Session
     from pycrawl.state.database import Database
@@ -85,19 +92,69 @@ def command(
     """
     from pycrawl.crawl.progress import RunLimits
 
-    directory = crawl_directory(path)
-    config = directory.config()
-    count = fetchers or config.crawl.fetchers or min(os.cpu_count() or 1, _MOST_DEFAULT_FETCHERS)
     never = float("inf")
     limits = RunLimits(
         max_pages or never, max_time or never, max_bytes or never, never if max_depth is None else max_depth
     )
-    with directory.hold():
-        ended = _run(path, config, count, limits, recrawl)
+    with _dated_errors():
+        _crawl(crawl_directory(path), limits, fetchers, report, recrawl)
+
+
+@contextmanager
+def _dated_errors() -> Iterator[None]:
+    """Says what went wrong with date and time, as all other lines in the log of a cron job have; not on a terminal."""
+    try:
+        yield
+    except PycrawlError as error:
+        if sys.stderr.isatty():
+            raise
+        for line in str(error).splitlines():
+            click.echo(f"{moment(time.time())} pycrawl: {line}", err=True)
+        raise SystemExit(error.exit_code) from None
+
+
+def _crawl(
+    directory: CrawlDirectory, limits: RunLimits, fetchers: int | None, report: Path | None, recrawl: bool
+) -> None:
+    config = directory.config()
+    count = fetchers or config.crawl.fetchers or min(os.cpu_count() or 1, _MOST_DEFAULT_FETCHERS)
     if report is not None:
-        report.write_text(json.dumps(_figures(ended), indent=2), "utf-8")
+        _must_be_writable(report)
+    with directory.hold():
+        ended = _run(directory, config, count, limits, recrawl)
+    if report is not None:
+        _write_report(report, ended)
     if ended.reason == "interrupted":
         raise SystemExit(_INTERRUPTED)
+    if not ended.counts.pages and not ended.counts.not_modified:
+        _check_seeds(directory)
+
+
+def _check_seeds(directory: CrawlDirectory) -> None:
+    """Raises NothingFetched, with what is likely to help, if no seed gave a page in this run or an earlier one."""
+    from pycrawl.cli.no_page import why_no_page
+
+    database = open_for_reading(directory)
+    with database.explained():
+        lines = why_no_page(database, directory)
+    database.close()
+    if lines:
+        raise NothingFetched("\n".join(lines))
+
+
+def _must_be_writable(report: Path) -> None:
+    """Raises UsageError if the report could not be written: better now than when the crawl is over."""
+    try:
+        report.open("a").close()
+    except OSError as error:
+        raise UsageError(f"--report {report}: cannot be written: {error.strerror}") from None
+
+
+def _write_report(report: Path, ended: Ended) -> None:
+    try:
+        report.write_text(json.dumps(_figures(ended), indent=2), "utf-8")
+    except OSError as error:
+        raise StoppedByLimit(f"--report {report}: {error.strerror}; the crawl itself is saved") from None
 
 
 def _figures(ended: Ended) -> dict[str, Any]:
@@ -105,13 +162,12 @@ def _figures(ended: Ended) -> dict[str, Any]:
     return {**figures.pop("counts"), **figures}
 
 
-def _run(path: Path, config: Config, fetchers: int, limits: RunLimits, recrawl: bool) -> Ended:
+def _run(directory: CrawlDirectory, config: Config, fetchers: int, limits: RunLimits, recrawl: bool) -> Ended:
     from pycrawl.processes.pool import FetcherPool
     from pycrawl.processes.signals import Interrupts
     from pycrawl.state import meta
     from pycrawl.state.database import Database
 
-    directory = crawl_directory(path)
     _check_settings(config)
     directory.log.mkdir(exist_ok=True)
     logging.basicConfig(
@@ -120,7 +176,7 @@ def _run(path: Path, config: Config, fetchers: int, limits: RunLimits, recrawl: 
     database = Database.open(directory.state)
     with database.explained():
         seed = meta.hash_seed(database)
-        _say_which_reader(database)
+        notes = _notes_on_the_reader(database)
     database.close()
     with Interrupts() as interrupts:
         # Started first, so that the fetchers load their libraries while this process loads its own and opens the state.
@@ -130,11 +186,14 @@ def _run(path: Path, config: Config, fetchers: int, limits: RunLimits, recrawl: 
             from pycrawl.coordinator import Coordinator
             from pycrawl.crawl.session import Session
 
-            with Session(directory, config, on_judging=judging_progress()) as session:
-                _say_what_was_recovered(session)
+            display = open_display()
+            for note in notes:
+                display.say(note)
+            with Session(directory, config, on_judging=judging_progress(display.say)) as session:
+                _say_what_was_recovered(session, display)
                 if recrawl:
-                    _requeue(session)
-                with open_display(limits) as display:
+                    _requeue(session, display)
+                with display:
                     ended = Coordinator(session, pool, limits, interrupts, display.show).run()
                 display.end(ended, directory.docs)
         finally:
@@ -153,35 +212,36 @@ def _check_settings(config: Config) -> None:
         registry.find(registry.TRANSPORTS, config.crawl.transport, "crawl.transport")
 
 
-def _say_which_reader(database: Database) -> None:
-    """Says if the compiled reader is missing, and if another reader goes on than the one of the last run."""
+def _notes_on_the_reader(database: Database) -> list[str]:
+    """Returns what to say if the compiled reader is missing, or another reader goes on than the one of the last run,
+    and remembers which one it is."""
     from pycrawl.native import reader_in_use, why_not
     from pycrawl.state import meta
 
     reader, before = reader_in_use(), meta.last_reader(database)
+    notes = []
     if reader == "tree":
-        click.echo(f"The compiled reader is not used ({why_not}): pages are read by way of a tree, which is slower.")
+        notes.append(f"The compiled reader is not used ({why_not}): pages are read by way of a tree, which is slower.")
     if before and before != reader:
-        click.echo(f"Up to now the {before} reader read this crawl's pages; the {reader} reader goes on.")
+        notes.append(f"Up to now the {before} reader read this crawl's pages; the {reader} reader goes on.")
     if before != reader:
         meta.remember_reader(database, reader)
         database.commit()
+    return notes
 
 
-def _say_what_was_recovered(session: Session) -> None:
+def _say_what_was_recovered(session: Session, display: Display) -> None:
     recovery = session.recovery
     if recovery.cut or recovery.removed:
-        click.echo(
-            f"The last run was cut short: {recovery.cut_bytes:,} bytes that were not committed were removed from docs/."
-            " Their pages are fetched again."
+        display.say(
+            f"The last run was cut short: {plural(recovery.cut_bytes, 'byte')} behind the last commit were removed from"
+            " docs/. Their pages are fetched again."
         )
 
 
-def _requeue(session: Session) -> None:
-    import time
-
+def _requeue(session: Session, display: Display) -> None:
     from pycrawl.model import REVISITED
 
     interval = session.config.recrawl.min_interval
     count = session.frontier.requeue(time.time() - interval, tuple(REVISITED))
-    click.echo(f"{plural(count, 'page')} to visit again.")
+    display.say(f"{plural(count, 'page')} to visit again.")

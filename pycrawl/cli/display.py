@@ -14,22 +14,18 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from pycrawl.cli.common import duration, plural, size
-from pycrawl.crawl.progress import Ended, Progress, RunLimits
+from pycrawl.cli.common import by_count, duration, moment, plural, size
+from pycrawl.cli.run_summary import parts_of_pages, summary
+from pycrawl.crawl.progress import Ended, Progress
 
 _PLAIN_SECONDS = 10.0  # between two lines of the plain display
+_NOTICEABLE = 0.1  # seconds: a shorter wait is not worth a word
 _BUSY = 0.9  # share of its time; a coordinator that works more than this is what limits the speed
-_ENDINGS = {
-    "finished": "Finished: nothing is left to fetch",
-    "max-pages": "Stopped at --max-pages",
-    "max-time": "Stopped at --max-time",
-    "max-bytes": "Stopped at --max-bytes",
-    "interrupted": "Interrupted; everything is saved. `pycrawl crawl` continues from here",
-}
 
 
 class Display(Protocol):
-    """What a crawl shows itself on: `show` is called a few times a second, `end` once, after the context is left."""
+    """What a crawl shows itself on: `show` is called a few times a second while the context is open, `say` and `end`
+    while it is not."""
 
     def __enter__(self) -> Display: ...
 
@@ -39,16 +35,18 @@ class Display(Protocol):
 
     def show(self, progress: Progress) -> None: ...
 
+    def say(self, text: str) -> None: ...
+
     def end(self, ended: Ended, docs: Path) -> None: ...
 
 
-def open_display(limits: RunLimits) -> Display:
+def open_display() -> Display:
     console = Console()
-    return LiveDisplay(console, limits) if console.is_terminal else PlainDisplay()
+    return LiveDisplay(console) if console.is_terminal else PlainDisplay()
 
 
 def what_limits(progress: Progress) -> str:
-    """Returns what keeps the crawl from being faster right now, in one line."""
+    """Returns what keeps the crawl from being faster right now, or what it waits for, in one line."""
     if progress.stopping:
         fetches = plural(progress.in_flight, "fetch", "fetches")
         return f"ending ({progress.stopping}): {fetches} open; Ctrl-C stops at once"
@@ -56,22 +54,39 @@ def what_limits(progress: Progress) -> str:
         return f"slots: all {progress.slots} are in use (crawl.slots_per_fetcher)"
     if progress.busy_share > _BUSY:
         return "processor: the coordinator is busy all the time"
-    hosts = progress.active_hosts + progress.waiting_hosts
-    if hosts and progress.waiting_hosts and progress.typical_gap > 0:
-        bound = hosts / progress.typical_gap
-        text = f"politeness: {plural(hosts, 'host')} at {progress.typical_gap:.3g} s each allow {bound:.3g} pages/s"
-        if not progress.in_flight:
-            text += f"; the next fetch is due in {duration(progress.next_ready_in)}"
-        return text
+    if progress.waiting_hosts and progress.typical_gap > 0:
+        return _politeness(progress)
     if progress.in_flight:
         return f"servers: waiting for {plural(progress.in_flight, 'answer')}"
+    if progress.failing_hosts and math.isfinite(progress.next_ready_in):
+        hosts = plural(progress.failing_hosts, "host that fails", "hosts that fail")
+        return f"waiting for {hosts}; the next try is in {duration(progress.next_ready_in)}"
     return "nothing is due now"
+
+
+def _politeness(progress: Progress) -> str:
+    """Returns how many pages a second the pauses allow; hosts that fail or are parked give none."""
+    hosts = progress.active_hosts + progress.waiting_hosts
+    bound = progress.addresses / progress.typical_gap
+    shared = "" if progress.addresses == hosts else f" at {plural(progress.addresses, 'address', 'addresses')}"
+    allow = "allows" if hosts == 1 else "allow"
+    pages = f"{plural(hosts, 'host')}{shared}, {progress.typical_gap:.3g} s each, {allow} {bound:.3g} pages/s"
+    waits = not progress.in_flight and progress.next_ready_in >= _NOTICEABLE
+    due = f"; waiting, the next fetch is due in {duration(progress.next_ready_in)}" if waits else ""
+    return f"politeness: {pages}{due}"
+
+
+def last_page(progress: Progress) -> str:
+    """Returns when the last page came: "last page 0.3 s ago"."""
+    if math.isinf(progress.since_last_page):
+        return "no page yet"
+    return f"last page {duration(progress.since_last_page)} ago"
 
 
 def time_left(progress: Progress) -> str:
     """Returns how much is left until the limit on pages or on time, if there is one."""
     if math.isfinite(progress.pages_left):
-        text = f"{progress.pages_left:,.0f} pages left"
+        text = f"{plural(int(progress.pages_left), 'page')} left"
         if progress.pages_per_second:
             text += f", about {duration(progress.pages_left / progress.pages_per_second)}"
         return text
@@ -81,7 +96,7 @@ def time_left(progress: Progress) -> str:
 
 
 class PlainDisplay:
-    """Prints a line now and then: for cron jobs and pipes."""
+    """Prints a line now and then, with date and time: for cron jobs and pipes."""
 
     def __init__(self) -> None:
         self._shown_at = time.monotonic()
@@ -99,25 +114,37 @@ class PlainDisplay:
         if now - self._shown_at < _PLAIN_SECONDS:
             return
         self._shown_at = now
-        counts = progress.counts
-        click.echo(
-            f"{duration(progress.seconds)}: {plural(counts.pages, 'page')} ({progress.pages_per_second:.1f}/s),"
-            f" {size(counts.bytes)} ({size(progress.bytes_per_second)}/s), {progress.front + progress.back:,} queued,"
-            f" {progress.active_hosts:,} hosts active, {progress.waiting_hosts:,} waiting,"
-            f" {sum(counts.errors.values()):,} errors; {what_limits(progress)}"
-        )
+        self.say(f"{_plain(progress)}; {last_page(progress)}; {what_limits(progress)}")
+
+    def say(self, text: str) -> None:
+        click.echo(f"{moment(time.time())} {text}")
 
     def end(self, ended: Ended, docs: Path) -> None:
         for line in summary(ended, docs):
-            click.echo(line)
+            self.say(line)
+
+
+def _plain(progress: Progress) -> str:
+    counts = progress.counts
+    return (
+        f"{duration(progress.seconds)}: {plural(counts.pages, 'page')} ({progress.pages_per_second:.1f}/s),"
+        f" {size(counts.bytes)} ({size(progress.bytes_per_second)}/s),"
+        f" {plural(progress.front + progress.back, 'URL')} queued, {_hosts(progress)},"
+        f" {plural(sum(counts.errors.values()), 'error')}"
+    )
+
+
+def _hosts(progress: Progress) -> str:
+    text = f"{plural(progress.active_hosts, 'host')} active, {progress.waiting_hosts:,} waiting"
+    text += f", {progress.failing_hosts:,} failing" if progress.failing_hosts else ""
+    return text + (f", {progress.parked_hosts:,} put off" if progress.parked_hosts else "")
 
 
 class LiveDisplay:
     """Redraws one table in place: for terminals."""
 
-    def __init__(self, console: Console, limits: RunLimits) -> None:
+    def __init__(self, console: Console) -> None:
         self._console = console
-        self._limits = limits
         self._live = Live(console=console, auto_refresh=False, transient=True)
 
     def __enter__(self) -> LiveDisplay:
@@ -132,9 +159,12 @@ class LiveDisplay:
     def show(self, progress: Progress) -> None:
         self._live.update(_view(progress), refresh=True)
 
+    def say(self, text: str) -> None:
+        self._console.print(text, highlight=False, markup=False)
+
     def end(self, ended: Ended, docs: Path) -> None:
         for line in summary(ended, docs):
-            self._console.print(line, highlight=False)
+            self.say(line)
 
 
 def _view(progress: Progress) -> Table:
@@ -142,51 +172,16 @@ def _view(progress: Progress) -> Table:
     table = Table.grid(padding=(0, 2))
     table.add_column(style="bold cyan")
     table.add_column()
-    stored = f"{counts.stored:,} stored"
-    stored += f", {counts.duplicates:,} copies" if counts.duplicates else ""
-    stored += f", {counts.not_modified:,} not modified" if counts.not_modified else ""
-    parked = f", {progress.parked_hosts:,} parked" if progress.parked_hosts else ""
+    queued = plural(progress.front + progress.back, "URL")
     rows = {
-        "pages": f"{counts.pages:,}  [bold]{progress.pages_per_second:,.1f}/s[/]  {stored}",
+        "pages": f"{counts.pages:,}  [bold]{progress.pages_per_second:,.1f}/s[/]  {parts_of_pages(counts)}",
         "received": f"{size(counts.bytes)}  {size(progress.bytes_per_second)}/s",
-        "queued": f"{progress.front + progress.back:,} URLs  ({progress.front:,} front, {progress.back:,} back)",
-        "hosts": f"{progress.active_hosts:,} active, {progress.waiting_hosts:,} waiting{parked}",
-        "errors": _errors(counts.errors),
+        "queued": f"{queued}  ({progress.front:,} front, {progress.back:,} back)",
+        "hosts": _hosts(progress),
+        "errors": by_count(counts.errors) or "none",
         "speed": what_limits(progress),
-        "time": f"{duration(progress.seconds)}, {time_left(progress)}",
+        "time": f"{duration(progress.seconds)}, {time_left(progress)}; {last_page(progress)}",
     }
     for name, text in rows.items():
         table.add_row(name, Text.from_markup(text))
     return table
-
-
-def _errors(errors: dict[str, int]) -> str:
-    if not errors:
-        return "none"
-    return ", ".join(f"{count:,} {reason}" for reason, count in sorted(errors.items(), key=lambda one: -one[1]))
-
-
-def summary(ended: Ended, docs: Path) -> list[str]:
-    """Returns the lines that are printed when a run has ended."""
-    counts = ended.counts
-    rate = counts.pages / ended.seconds if ended.seconds else 0.0
-    lines = [
-        f"{_ENDINGS.get(ended.reason, ended.reason)}.",
-        f"{plural(counts.pages, 'page')} in {duration(ended.seconds)} ({rate:,.1f}/s), {size(counts.bytes)}:"
-        f" {counts.stored:,} stored, {counts.duplicates:,} copies, {counts.not_modified:,} not modified,"
-        f" {counts.robots_denied:,} denied by robots.txt, {counts.failed_urls:,} failed.",
-    ]
-    if counts.errors:
-        lines.append(f"Failed fetches: {_errors(counts.errors)}.")
-    if counts.unread:
-        types = ", ".join(f"{name} ({count:,})" for name, count in sorted(counts.unread.items()))
-        lines.append(f"Stored unread, as no parser for these types is installed: {types}.")
-    if ended.fetchers_replaced:
-        lines.append(
-            f"{plural(ended.fetchers_replaced, 'fetcher')} died and had to be replaced; log/fetchers.log says why."
-        )
-    if ended.queued:
-        parked = f", {plural(ended.parked_hosts, 'host')} put off until later" if ended.parked_hosts else ""
-        lines.append(f"{plural(ended.queued, 'URL')} still queued{parked}.")
-    lines.append(f"The collection is in {docs}.")
-    return lines

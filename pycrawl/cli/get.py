@@ -4,34 +4,17 @@ from __future__ import annotations
 
 import json
 import sys
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from pycrawl.cli.common import crawl_directory, directory_option, open_for_reading
+from pycrawl.cli.common import crawl_directory, directory_option, open_for_reading, parse_moment
 from pycrawl.errors import PycrawlError, UsageError
 
 if TYPE_CHECKING:
     from pycrawl.config import Config
     from pycrawl.parse.parsed import Parsed
-
-
-def _time(ctx: click.Context, parameter: click.Parameter, value: str | None) -> float | None:
-    """A click callback: reads seconds since 1970, or ISO 8601, which without a zone is local time."""
-    if value is None:
-        return None
-    try:
-        return float(value)
-    except ValueError:
-        pass
-    try:
-        return datetime.fromisoformat(value).timestamp()
-    except ValueError:
-        raise click.BadParameter(
-            f"expected a time such as 2026-03-01, 2026-03-01T12:30 or seconds since 1970, found {value!r}"
-        ) from None
 
 
 @click.command("get")
@@ -54,8 +37,8 @@ def _time(ctx: click.Context, parameter: click.Parameter, value: str | None) -> 
 @click.option(
     "--at",
     metavar="TIME",
-    callback=_time,
-    help="The version stored at this time (such as 2026-03-01T12:30); by default the newest.",
+    callback=parse_moment,
+    help="The version stored at this time, such as 2026-03-01T12:30 (local time, or with a zone); default: the newest.",
 )
 def command(path: Path, url: str, with_headers: bool, part: str | None, at: float | None) -> None:
     """Write a stored page to standard output, byte for byte as served.
@@ -69,9 +52,11 @@ def command(path: Path, url: str, with_headers: bool, part: str | None, at: floa
     from pycrawl.record import trec_web
     from pycrawl.state import meta
     from pycrawl.state.documents import file_name, newest_document
+    from pycrawl.state.unwanted import Unwanted
     from pycrawl.store.reader import RecordReader
     from pycrawl.urls.normal_form import UrlRules, from_user
     from pycrawl.urls.parts import url_hash
+    from pycrawl.urls.reasons import Reason
 
     directory = crawl_directory(path)
     config = directory.config()
@@ -80,7 +65,10 @@ def command(path: Path, url: str, with_headers: bool, part: str | None, at: floa
         raise UsageError(f"{url}: not an http or https URL")
     database = open_for_reading(directory)
     with database.explained():
-        document = newest_document(database, url_hash(normal, meta.hash_seed(database)), at)
+        seed = meta.hash_seed(database)
+        if Unwanted(database, seed).is_unwanted(normal):
+            raise PycrawlError(f"{normal}: {Reason.FORGOTTEN.words}")
+        document = newest_document(database, url_hash(normal, seed), at)
         if document is None:
             when = " from before that time" if at is not None else ""
             raise PycrawlError(f"{normal}: no document{when} is stored. `pycrawl why` says why.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -12,7 +13,7 @@ import click
 
 from pycrawl.cli.common import directory_option_or_argument, one_directory, plural
 from pycrawl.cli.seeding import lines_of, report, seed
-from pycrawl.errors import UsageError
+from pycrawl.errors import START_ANEW, UsageError
 
 if TYPE_CHECKING:
     from pycrawl.crawl.directory import CrawlDirectory
@@ -39,7 +40,8 @@ def command(
     """Make a crawl's directory, with its settings and its first seeds.
 
     DIR is the current directory by default. It gets pycrawl.toml (the settings, each explained) and state.db (the
-    state). An existing crawl is never overwritten.
+    state). An existing crawl is never overwritten. Where pycrawl.toml is there and state.db is missing, a new state is
+    made with these settings.
 
     \b
       pycrawl init my-crawl --seed https://example.com/ --contact me@example.com
@@ -48,35 +50,42 @@ def command(
     from pycrawl.crawl.directory import CrawlDirectory
 
     directory = CrawlDirectory(one_directory(target, path, Path()))
-    for existing in (directory.state, directory.config_file):
-        if existing.exists():
-            raise UsageError(f"{existing}: exists already. `pycrawl add` adds seeds, `pycrawl crawl` continues it.")
-    if any(directory.docs.glob("WTX*/B*")):
-        raise UsageError(f"{directory.docs}: contains a collection, but its state.db is missing. Move it away first.")
-    _check_seeds(seeds)
-    if not contact and sys.stdin.isatty():
+    _check_room(directory, contact)
+    has_settings = directory.config_file.exists()
+    if has_settings:
+        contact = directory.config().crawl.contact
+    elif not contact and sys.stdin.isatty():
         question = "URL or mail address where webmasters can reach you (empty for none)"
         contact = click.prompt(question, default="", show_default=False)
     changed = {"crawl.contact": toml_value(contact)} if contact else {}
-    total = make(directory, changed, lines_of(seeds, seed_files))
-    if total.refused and not total.new:  # seeds were asked for and none can be used: leave no crawl behind
-        directory.state.unlink()
-        directory.config_file.unlink()
+    made = _Made.of(directory)
+    try:
+        total = make(directory, changed, lines_of(seeds, seed_files))
+    except BaseException:  # Ctrl-C too: half a crawl would be in the way of the next try
+        made.undo()
+        raise
+    if total.refused and not (
+        total.new or total.aside
+    ):  # seeds were asked for and none can be used: leave no crawl behind
+        made.undo()
         report(total)
+    if has_settings:
+        click.echo(f"A new state was made; the settings in {directory.config_file} are as they were.")
     where = "" if directory.path == Path() else f" -C {directory.path}"
     if total.new:
         click.echo(f"Next: pycrawl crawl{where} --max-pages 1000    ({plural(total.new, 'seed')} to start from)")
     else:
         click.echo(f"Next: pycrawl add{where} URL    (there are no seeds yet), then: pycrawl crawl{where}")
-    if total.refused:
+    if total.refused or total.aside:
         report(total)
-    click.echo(f"The settings are in {directory.config_file}, each with an explanation.")
+    if not has_settings:
+        click.echo(f"The settings are in {directory.config_file}, each with an explanation.")
     if not contact:
         click.echo("No contact is set, so webmasters cannot reach you. Set crawl.contact in that file.", err=True)
 
 
 def make(directory: CrawlDirectory, changed: dict[str, str], seeds: Iterator[str]) -> Seeded:
-    """Makes the crawl: its folders, a pycrawl.toml with the keys in `changed`, a state.db with `seeds`.
+    """Makes the crawl: folders, pycrawl.toml (unless there is one) with the keys in `changed`, state.db with `seeds`.
 
     Returns how many seeds were new, known and refused.
     """
@@ -88,7 +97,8 @@ def make(directory: CrawlDirectory, changed: dict[str, str], seeds: Iterator[str
     try:
         for folder in (directory.path, directory.docs, directory.log):
             folder.mkdir(parents=True, exist_ok=True)
-        directory.config_file.write_text(example(changed), "utf-8")
+        if not directory.config_file.exists():
+            directory.config_file.write_text(example(changed), "utf-8")
     except OSError as error:
         raise UsageError(f"{error.filename}: cannot be written: {error.strerror}") from None
     with directory.hold():
@@ -100,10 +110,37 @@ def make(directory: CrawlDirectory, changed: dict[str, str], seeds: Iterator[str
             return seed(session, seeds)
 
 
-def _check_seeds(seeds: tuple[str, ...]) -> None:
-    """Raises UsageError if a --seed is not a URL: most likely a typing mistake, so nothing is made at all."""
-    from pycrawl.urls.normal_form import UrlRules, from_user
+def _check_room(directory: CrawlDirectory, contact: str) -> None:
+    """Raises UsageError if there is a crawl already, or what is left of one and a new state would not fit to."""
+    if directory.state.exists():
+        raise UsageError(f"{directory.state}: exists already. `pycrawl add` adds seeds, `pycrawl crawl` continues it.")
+    if any(directory.docs.glob("WTX*/B*")):
+        raise UsageError(f"{directory.docs}: contains a collection, but its state.db is missing. {START_ANEW}")
+    if contact and directory.config_file.exists():
+        raise UsageError(f"{directory.config_file}: exists already, and is kept. Set crawl.contact in it.")
 
-    for text in seeds:
-        if from_user(text, UrlRules()) is None:
-            raise UsageError(f"--seed {text!r}: not an http or https URL")
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """What of a crawl's directory is not there before `init` makes it, to be removed if it comes to nothing."""
+
+    files: tuple[Path, ...]
+    folders: tuple[Path, ...]  # the innermost first
+
+    @classmethod
+    def of(cls, directory: CrawlDirectory) -> _Made:
+        state = [directory.state.with_name(directory.state.name + ending) for ending in ("", "-wal", "-shm")]
+        files = (*state, directory.config_file, directory.path / "lock")
+        folders = (directory.docs, directory.log, directory.path, *directory.path.parents)
+        return cls(
+            tuple(file for file in files if not file.exists()),
+            tuple(folder for folder in folders if not folder.exists()),
+        )
+
+    def undo(self) -> None:
+        for file in self.files:
+            if file.exists():
+                file.unlink()
+        for folder in self.folders:
+            if folder.exists():
+                folder.rmdir()

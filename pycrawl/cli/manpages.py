@@ -23,14 +23,16 @@ EXIT_CODES = {
     2: "Wrong usage, or a mistake in pycrawl.toml.",
     3: "Another crawl holds the directory.",
     4: "Stopped by a full disk, or by limits.max_errors.",
+    5: "Nothing could be fetched: no seed gave a page.",
     130: "Interrupted; nothing that was committed is lost.",
 }
 _CODES_OF_MOST = (0, 1, 2, 130)
 _CODES_OF = {
-    "crawl": (0, 1, 2, 3, 4, 130),
-    "demo": (0, 1, 2, 3, 4, 130),
+    "crawl": (0, 1, 2, 3, 4, 5, 130),
+    "demo": (0, 1, 2, 3, 4, 5, 130),
     "init": (0, 1, 2, 3, 4, 130),
     "add": (0, 1, 2, 4, 130),
+    "forget": (0, 1, 2, 3, 4, 130),
 }
 _FILES = {
     "pycrawl.toml": "The settings; each is explained in the file that `pycrawl init` makes.",

@@ -13,6 +13,7 @@ import click
 from pycrawl.cli.common import plural
 from pycrawl.cli.reasons import in_words
 from pycrawl.errors import UsageError
+from pycrawl.urls.reasons import Reason
 
 if TYPE_CHECKING:
     from pycrawl.crawl.seeding import Seeded
@@ -22,8 +23,11 @@ _BATCH = 100_000  # lines that are entered and committed together
 
 
 def lines_of(urls: Iterable[str], files: Iterable[TextIO]) -> Iterator[str]:
-    """Yields the URLs, then the lines of the files, as they stand there."""
-    yield from urls
+    """Yields the URLs, then the lines of the files, as they stand there.
+
+    An empty URL, as from a shell's variable that is not set, becomes a line that is no URL: it is a mistake to show.
+    """
+    yield from (url.strip() or "<empty>" for url in urls)
     for file in files:
         try:
             yield from file
@@ -50,14 +54,34 @@ def seed(session: Session, lines: Iterator[str]) -> Seeded:
     return total
 
 
+def _in_words(reason: str) -> str:
+    from pycrawl.crawl.seeding import CREDENTIALS
+
+    if reason == CREDENTIALS:
+        return "it has a user name or a password in it, which pycrawl does not send: give the URL without them"
+    return in_words(reason)
+
+
 def report(total: Seeded) -> None:
     """Prints what became of the seeds; raises UsageError if not one of them can be used."""
-    for line, reason in total.examples:
-        click.echo(f"pycrawl: not added: {line} ({in_words(reason)})", err=True)
-    hidden = total.refused.total() + total.aside.total() - len(total.examples)
+    report_refused(total)
+    for url, reason in total.aside_examples:
+        click.echo(f"pycrawl: {url}: known, but {in_words(reason)}", err=True)
+    hidden = total.aside.total() - len(total.aside_examples)
     if hidden > 0:
-        click.echo(f"pycrawl: … and {plural(hidden, 'more line')}", err=True)
+        click.echo(f"pycrawl: … and {plural(hidden, 'more seed')} that settings keep out", err=True)
+    if total.refused[Reason.FORGOTTEN]:
+        click.echo("pycrawl: `pycrawl add --again URL` takes back what was forgotten", err=True)
     known = f", {total.known:,} known already" if total.known else ""
     click.echo(f"{plural(total.new, 'new URL')}{known}.")
-    if total.refused and not total.new and not total.known:
+    if total.refused and not (total.new or total.known or total.aside):
         raise UsageError("none of these URLs can be crawled")
+
+
+def report_refused(total: Seeded) -> None:
+    """Prints which seeds cannot be used, and why."""
+    for line, reason in total.examples:
+        click.echo(f"pycrawl: not added: {line} ({_in_words(reason)})", err=True)
+    hidden = total.refused.total() - len(total.examples)
+    if hidden > 0:
+        click.echo(f"pycrawl: … and {plural(hidden, 'more line')}", err=True)

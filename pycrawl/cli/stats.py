@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from pycrawl.cli.common import crawl_directory, directory_option, duration, json_option, moment, open_for_reading, size
+from pycrawl.cli import reasons
+from pycrawl.cli.activity import activity, in_words
+from pycrawl.cli.common import (
+    by_count,
+    crawl_directory,
+    directory_option,
+    duration,
+    json_option,
+    moment,
+    open_for_reading,
+    plural,
+    size,
+)
 
 if TYPE_CHECKING:
     from pycrawl.state.database import Database
@@ -27,29 +40,38 @@ _TOTALS = (
     "duplicates_exact",
     "duplicates_near",
     "soft_404",
+    "unchanged",
     "not_modified",
 )
 
 
 def collect(database: Database) -> dict[str, Any]:
-    """Returns what `stats --json` prints, all of it as of one commit."""
+    """Returns what `stats --json` prints, all of it as of one commit.
+
+    `pages_fetched` = `pages_stored` + `duplicates_exact` + `unchanged` + all of `not_kept`.
+    """
     from pycrawl.state import meta
     from pycrawl.state.counters import family, totals
+    from pycrawl.state.hosts import count_hosts
     from pycrawl.state.mirrors import mirrors
 
     with database.explained(), database.snapshot():
         known = totals(database)
         run = meta.last_run(database)
-        (hosts,) = database.query("SELECT count(*) FROM hosts").fetchone()
+        hosts, named = count_hosts(database)
         created = meta.created_at(database)
         traps = _traps(database)
         found_mirrors = mirrors(database)
+        now = activity(database, run, time.time())
     front = family(known, "front")
     return {
         **{name: known.get(name, 0) for name in _TOTALS},
+        "not_kept": family(known, "not_kept"),
         "urls_known": known.get("urls", 0),
-        "urls_queued": sum(front.values()) + known.get("back", 0),
+        "urls_queued": sum(front.values()) + known.get("back", 0) + known.get("held", 0),
+        "urls_aside": _nonzero(family(known, "aside")),
         "hosts_known": hosts,
+        "hosts_named": named,
         "mirrors": [
             {"host": host, "original": original, "copies": copies, "pages": pages}
             for host, original, copies, pages in found_mirrors
@@ -60,8 +82,14 @@ def collect(database: Database) -> dict[str, Any]:
         "status": family(known, "status"),
         "pages_per_second": _rate(run),
         "started_at": created,
+        "now": now,
         "last_crawl": _run_as_json(run),
     }
+
+
+def _nonzero(members: dict[str, int]) -> dict[str, int]:
+    """Returns the members that count something, the largest first."""
+    return {name: count for name, count in sorted(members.items(), key=lambda one: -one[1]) if count}
 
 
 def _traps(database: Database) -> list[dict[str, Any]]:
@@ -163,13 +191,14 @@ def _failed(database: Database) -> list[dict[str, Any]]:
 def _lines(facts: dict[str, Any]) -> list[str]:
     run = facts["last_crawl"]
     lines = [
-        f"pages       {facts['pages_fetched']:,} fetched, {facts['pages_stored']:,} stored,"
-        f" {facts['duplicates_exact']:,} exact copies, {facts['not_modified']:,} not modified",
-        f"            {facts['duplicates_near']:,} of the stored are near-duplicates (`pycrawl dups --all`)",
+        f"pages       {facts['pages_fetched']:,} fetched: {_parts_of_pages(facts)}",
+        f"            near-duplicates among the stored: {facts['duplicates_near']:,} (`pycrawl dups --all`)",
+        f"            {plural(facts['not_modified'], 'more visit')} found nothing new (status 304)",
         f"bytes       {size(facts['bytes_fetched'])} fetched, {size(facts['bytes_stored'])} stored",
-        f"URLs        {facts['urls_known']:,} known on {facts['hosts_known']:,} hosts, {facts['urls_queued']:,} queued",
+        f"URLs        {facts['urls_known']:,} known on {_hosts_of(facts)}, {facts['urls_queued']:,} queued",
+        *_aside_lines(facts["urls_aside"]),
         f"mirrors     {_mirrors(facts['mirrors'])}",
-        f"robots.txt  {facts['robots_denied']:,} URLs denied",
+        f"robots.txt  {plural(facts['robots_denied'], 'URL')} denied",
         f"status      {_family(facts['status'])}",
         f"errors      {_family(facts['errors'])}",
         f"skipped     {_family(facts['filtered'])}",
@@ -179,14 +208,16 @@ def _lines(facts: dict[str, Any]) -> list[str]:
     if run is None:
         lines.append("last crawl  none yet: run `pycrawl crawl`")
     else:
-        state = f"ended {moment(run['ended_at'])} ({run['ended_by']})" if run["ended_at"] else "running, or was killed"
+        state = f"ended {moment(run['ended_at'])} ({run['ended_by']})" if run["ended_at"] else facts["now"]["state"]
         took = duration(run["updated_at"] - run["started_at"])
         lines.append(
-            f"last crawl  {moment(run['started_at'])}, {state}: {run['pages']:,} pages in {took}"
+            f"last crawl  {moment(run['started_at'])}, {state}: {plural(run['pages'], 'page')} in {took}"
             f" ({facts['pages_per_second']:,.1f}/s)"
         )
+        words = in_words(facts["now"], facts["urls_queued"], run["pid"], run["updated_at"], time.time())
+        lines.append(f"now         {words}")
     lines += [
-        f"  {host['host']}  {host['pages']:,} pages, {host['failures']} failures in a row"
+        f"  {host['host']}  {plural(host['pages'], 'page')}, {plural(host['failures'], 'failure')} in a row"
         for host in facts.get("hosts", ())
     ]
     lines += [
@@ -194,6 +225,29 @@ def _lines(facts: dict[str, Any]) -> list[str]:
         for visit in facts.get("failed", ())
     ]
     return lines
+
+
+def _parts_of_pages(facts: dict[str, Any]) -> str:
+    """What became of the pages that were fetched; the numbers add up to theirs."""
+    parts = [f"{facts['pages_stored']:,} stored", plural(facts["duplicates_exact"], "exact copy", "exact copies")]
+    parts.append(f"{facts['unchanged']:,} unchanged")
+    if facts["not_kept"]:
+        parts.append(f"{sum(facts['not_kept'].values()):,} not kept ({by_count(facts['not_kept'])})")
+    return ", ".join(parts)
+
+
+def _hosts_of(facts: dict[str, Any]) -> str:
+    more = facts["hosts_named"]
+    verb = "was" if more == 1 else "were"
+    return plural(facts["hosts_known"], "host") + (f" ({more:,} more {verb} named)" if more else "")
+
+
+def _aside_lines(aside: dict[str, int]) -> list[str]:
+    """Which settings keep URLs out, those that keep most first."""
+    if not aside:
+        return []
+    lines = [f"left out    {plural(sum(aside.values()), 'URL')}, which can be let in by other settings:"]
+    return lines + [f"            {count:,}  {reasons.in_words(reason)}" for reason, count in aside.items()]
 
 
 def _mirrors(mirrors: list[dict[str, Any]]) -> str:
@@ -204,7 +258,7 @@ def _mirrors(mirrors: list[dict[str, Any]]) -> str:
 
 
 def _trap_lines(facts: dict[str, Any]) -> list[str]:
-    lines = [f"soft 404    {facts['soft_404']:,} pages"] if facts["soft_404"] else []
+    lines = [f"soft 404    {plural(facts['soft_404'], 'page')}"] if facts["soft_404"] else []
     stopped = [trap for trap in facts["traps"] if trap["stopped"]]
     return lines + [f"trap        {trap['host']}{trap['kind']}  {trap['reason']}" for trap in stopped]
 

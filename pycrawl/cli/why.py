@@ -1,214 +1,199 @@
-"""`pycrawl why`: tells how a URL was found, what became of it and why, and when it is next."""
+"""`pycrawl why`: tells how a URL was found, where it stands and why, and when it is next."""
 
 from __future__ import annotations
 
 import json
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from pycrawl.cli.common import crawl_directory, directory_option, json_option, moment, open_for_reading
+from pycrawl.cli.common import crawl_directory, directory_option, json_option, moment, open_for_reading, plural, size
 from pycrawl.cli.reasons import in_words
-from pycrawl.errors import UsageError
+from pycrawl.cli.robots import verdict_line
+from pycrawl.cli.visible import visible
 
-if TYPE_CHECKING:
-    from pycrawl.config import Config
-    from pycrawl.state.database import Database
-
-_LONGEST_CHAIN = 20  # pages shown on the way from a seed to the URL
+_MOST_VERSIONS = 5  # shown without --verbose
+_FORGOTTEN = "forgotten:"  # how the ledger writes a URL that was removed
 
 
 @click.command("why")
 @directory_option
 @json_option
+@click.option(
+    "-v", "--verbose", is_flag=True, help="Show all pages that link to it, and what its kinds of pages bring."
+)
 @click.argument("url")
-def command(path: Path, url: str, as_json: bool) -> None:
-    """Tell how a URL was found, what became of it and why, when it is next.
+def command(path: Path, url: str, as_json: bool, verbose: bool) -> None:
+    """Tell how a URL was found, where it stands and why, when it is next.
 
-    For a URL that the crawl never met, it says whether the scope would let it in.
+    It reads what was decided, and names the setting that decided it. Where the settings have changed since, it says
+    what the next crawl will do. For a URL that the crawl never met, it says whether the scope would let it in.
+
+    \b
+      pycrawl why https://example.com/page.html
     """
+    from pycrawl.collection.explanation import explain, explain_unusable
     from pycrawl.urls.normal_form import UrlRules, from_user
 
     directory = crawl_directory(path)
     config = directory.config()
+    database = open_for_reading(directory)
     normal = from_user(url, UrlRules.of(config))
     if normal is None:
-        raise UsageError(f"{url}: not an http or https URL")
-    database = open_for_reading(directory)
-    with database.explained(), database.snapshot():
-        facts = collect(database, config, normal)
+        facts = explain_unusable(url)
+    else:
+        with database.explained(), database.snapshot():
+            facts = explain(database, config, normal, verbose)
     if as_json:
         click.echo(json.dumps(facts, indent=2))
         return
-    for line in _lines(facts):
+    for line in [visible(facts["url"]), f"  {facts['state']}: {facts['words']}"] + (
+        _lines(facts, verbose) if normal else []
+    ):
         click.echo(line)
 
 
-def collect(database: Database, config: Config, url: str) -> dict[str, Any]:
-    from pycrawl.state import meta
-    from pycrawl.state.documents import visit_of
-    from pycrawl.state.hosts import find_host
-    from pycrawl.state.mirrors import original_of
-    from pycrawl.state.url_seen import find_url, inlinks_of
-    from pycrawl.state.urls_table import discovery_chain, place_in_queue
-    from pycrawl.urls.parts import host_key
-    from pycrawl.urls.scope import Scope
-
-    url_id = find_url(database, url, meta.hash_seed(database))
-    host = find_host(database, host_key(url))
-    chain = discovery_chain(database, url_id, _LONGEST_CHAIN) if url_id else []
-    visit = visit_of(database, url_id) if url_id else None
-    return {
-        "url": url,
-        "known": bool(url_id),
-        "scope": Scope(config).verdict(url) or "wanted",
-        "robots": _robots(database, config, url),
-        "kinds": _kinds(database, host.id, url) if host else [],
-        "series": _series(database, host.id, url) if host else None,
-        "found": [{"url": step.url, "via": step.via, "depth": step.depth, "found_at": step.found_at} for step in chain],
-        "inlinks": inlinks_of(database, url_id) if url_id else 0,
-        "queue": place_in_queue(database, url_id) if url_id else None,
-        "host_ready_at": host.ready_at if host else None,
-        "host_failures": host.failures if host else 0,
-        "visit": None
-        if visit is None
-        else {
-            "outcome": visit.outcome,
-            "status": visit.status,
-            "visited_at": visit.visited_at,
-            "tries": visit.tries,
-            "detail": visit.detail,
-            "document": visit.document_id or None,
-        },
-        "charset": _charset(database, visit.document_id) if visit and visit.document_id else None,
-        "copy": _copy(database, visit.document_id) if visit and visit.document_id else None,
-        "mirror_of": original_of(database, host.id) if host else None,
-    }
+def _lines(facts: dict[str, Any], verbose: bool) -> list[str]:
+    lines = [f"  decided by the setting {facts['setting']}"] if facts["known"] and facts["setting"] else []
+    lines += _now_lines(facts)
+    lines += _found_lines(facts)
+    lines += _visit_lines(facts)
+    lines += _version_lines(facts["versions"], verbose)
+    lines += _copy_lines(facts["copy"])
+    lines += _next_lines(facts)
+    if verbose or facts["state"] in ("queued", "unknown") or facts["reason"].startswith("robots"):
+        lines.append(f"  robots.txt: {verdict_line(facts['robots'])}")
+    if facts["mirror_of"]:
+        lines.append(f"  its host is a mirror of {facts['mirror_of']}: its new URLs wait behind those of other hosts")
+    return lines + (_verbose_lines(facts) if verbose else [])
 
 
-def _charset(database: Database, document_id: int) -> dict[str, str] | None:
-    """Returns the encoding that the text was read in and the one it declares; None if it is ASCII, or no text."""
-    from pycrawl.state.documents import document
-
-    found = document(database, document_id)
-    return {"used": found.charset, "declared": found.declared_charset} if found.charset else None
-
-
-def _copy(database: Database, document_id: int) -> dict[str, Any] | None:
-    """Returns what the document is an exact or near copy of; None if it is no copy."""
-    from pycrawl.state.documents import document, url_and_time
-    from pycrawl.state.near_seen import nearness_of
-
-    original_id = document(database, document_id).duplicate_of
-    if original_id:
-        url, _ = url_and_time(database, original_id)
-        return {"kind": "exact", "of": url, "resemblance": 1.0, "representative": url}
-    near = nearness_of(database, document_id)
-    if near is None:
-        return None
-    return {
-        "kind": "near",
-        "of": url_and_time(database, near.near_id)[0],
-        "resemblance": near.resemblance,
-        "representative": url_and_time(database, near.representative_id)[0],
-    }
+def _now_lines(facts: dict[str, Any]) -> list[str]:
+    """What the present settings say, where that is not what is in the ledger."""
+    wanted = facts["scope"] == "wanted"
+    if not facts["known"]:
+        return _unknown_lines(facts, wanted)
+    if not facts["judged_anew"]:
+        return []
+    was = facts["reason"] if facts["setting"] and facts["state"] == "aside" else "wanted"
+    if was == facts["scope"]:
+        return ["  the settings have changed since it was judged; it stands as before"]
+    verdict = "take it in" if wanted else f"put it aside: {in_words(facts['scope'])}"
+    return [f"  judged under other settings; the next crawl will {verdict}"]
 
 
-def _kinds(database: Database, host_id: int, url: str) -> list[dict[str, Any]]:
-    """What the kinds that the URL is of have brought so far, as far as it was little."""
-    from pycrawl.state.kinds import kinds_of
+def _unknown_lines(facts: dict[str, Any], wanted: bool) -> list[str]:
+    if facts["reason"] != "not-met":
+        return []
+    lines = [
+        "  the scope would let it in: `pycrawl add` adds it"
+        if wanted
+        else f"  a link to it would not be followed: {in_words(facts['scope'])}"
+    ]
+    if facts["links_not_read"]:
+        lines.append(
+            f"  but {plural(facts['links_not_read'], 'link')} were not read, as their pages have more than"
+            " limits.max_links_per_page"
+        )
+    return lines
 
-    return [
-        {
-            "kind": name,
-            "pages": kind.pages,
-            "yield": round(kind.yield_, 3),
-            "open_share": round(kind.open_share, 3),
-            "stopped": kind.stopped,
-        }
-        for name, kind in kinds_of(database, host_id, url).items()
+
+def _found_lines(facts: dict[str, Any]) -> list[str]:
+    found = facts["found"]
+    if not found:
+        return []
+    words = {"seed": "a seed", "link": "linked from", "redirect": "the target of a redirect from"}
+    lines = []
+    for number, step in enumerate(found):
+        start = f"  found {moment(step['found_at'])}:" if not number else "    which is"
+        source = f" {_page(found[number + 1]['url'])}" if number + 1 < len(found) else ""
+        lines.append(f"{start} {words.get(step['via'], step['via'])}{source}")
+    away = found[0]["depth"]
+    lines[0] += f" ({plural(away, 'link')} away from a seed)" if away else ""
+    if facts["asks"]:
+        lines.append(f"  every link to it asks not to be followed: {', '.join(facts['asks'])}")
+    if facts["inlinks"] > 1:
+        lines.append(f"  links to it seen so far: {facts['inlinks']:,}")
+    lines += [f"  redirected to from {_page(url)}" for url in facts["redirected_from"] if url != _source(found)]
+    return lines
+
+
+def _source(found: list[dict[str, Any]]) -> str | None:
+    """The URL whose redirect led to this one, if it was found so."""
+    return found[1]["url"] if len(found) > 1 and found[0]["via"] == "redirect" else None
+
+
+def _page(url: str) -> str:
+    return "a page that was removed with `pycrawl forget`" if url.startswith(_FORGOTTEN) else url
+
+
+def _visit_lines(facts: dict[str, Any]) -> list[str]:
+    visit = facts["visit"]
+    if not visit:
+        return []
+    if visit["redirect_to"]:
+        said = f"redirects to {visit['redirect_to']}"
+    else:
+        said = " ".join(filter(None, (visit["outcome"], str(visit["status"] or ""), visible(visit["detail"]))))
+    tries = f" ({plural(visit['tries'], 'try', 'tries')})" if visit["tries"] > 1 else ""
+    is_old = visit["since"] and visit["since"] < visit["visited_at"]
+    since = f", as since {moment(visit['since'])}" if is_old else ""
+    return [f"  last visit {moment(visit['visited_at'])}: {said}{tries}{since}"]
+
+
+def _version_lines(versions: list[dict[str, Any]], verbose: bool) -> list[str]:
+    if not versions:
+        return []
+    lines = [f"  stored: {plural(len(versions), 'version')}; `pycrawl get` prints the newest, and older ones with --at"]
+    hidden = 0 if verbose else max(len(versions) - _MOST_VERSIONS, 0)
+    lines += [f"    … {hidden:,} older"] if hidden else []
+    return lines + [
+        f"    {moment(one['fetched_at'])}  {size(one['bytes'])}  {visible(one['content_type'])}"
+        for one in versions[hidden:]
     ]
 
 
-def _series(database: Database, host_id: int, url: str) -> dict[str, Any] | None:
-    """The series that the URL is part of, if it runs on."""
-    from pycrawl.state.kinds import series_of
-
-    found = series_of(database, host_id, url)
-    if found is None:
-        return None
-    name, series = found
-    return {
-        "series": name,
-        "pages": series.pages,
-        "before": series.before,
-        "after": series.after,
-        "stopped": series.stopped,
-        "reason": series.reason,
-    }
+def _copy_lines(copy: dict[str, Any] | None) -> list[str]:
+    if copy is None:
+        return []
+    if copy["kind"] == "exact":
+        return [f"  an exact copy of {_page(copy['of'])}: not stored again; its links are followed"]
+    lines = [f"  a near-duplicate of {_page(copy['of'])} (resemblance {copy['resemblance']:.3f})"]
+    if copy["representative"] != copy["of"]:
+        lines.append(f"    in the cluster of {_page(copy['representative'])}")
+    return lines
 
 
-def _robots(database: Database, config: Config, url: str) -> dict[str, Any] | None:
-    from pycrawl.policy.robots import RobotsRules
-    from pycrawl.state.hosts import robots_of
-    from pycrawl.urls.parts import origin
-
-    file = robots_of(database, origin(url))
-    if file is None:
-        return None
-    verdict = RobotsRules.parse(file, config.crawl.name).verdict(url)
-    return {
-        "allowed": verdict.allowed,
-        "line": verdict.line,
-        "line_number": verdict.line_number,
-        "fetched_at": file.fetched_at,
-        "status": file.status,
-    }
+def _next_lines(facts: dict[str, Any]) -> list[str]:
+    if not facts["queue"]:
+        return []
+    lines = [f"  waits in {facts['queue']}"]
+    if facts["host_is_full"]:
+        return [*lines, "  its host has given as many pages as limits.max_pages_per_host allows: it is not asked for"]
+    if facts["host_failures"]:
+        lines.append(
+            f"  its host has failed {plural(facts['host_failures'], 'time')} in a row ({facts['host_trouble']});"
+            " `pycrawl retry` asks it at once"
+        )
+    rests = (facts["host_ready_at"] or 0.0) > time.time()
+    lines.append(f"  next: {'not before ' + moment(facts['host_ready_at']) if rests else 'its host may be asked now'}")
+    return lines
 
 
-def _lines(facts: dict[str, Any]) -> list[str]:
-    lines = [facts["url"]]
-    if not facts["known"]:
-        lines.append("  not known: it is no seed, and no page read so far links to it")
-    for step in facts["found"][:1]:
-        how = {"seed": "a seed", "link": "a link", "redirect": "a redirect"}[step["via"]]
-        lines.append(f"  found as {how}, {step['depth']} links from a seed, {moment(step['found_at'])}")
-    lines += [f"    from {step['url']}" for step in facts["found"][1:]]
-    if facts["inlinks"]:
-        lines.append(f"  links to it seen so far: {facts['inlinks']:,}")
-    wanted = facts["scope"] == "wanted"
-    lines.append("  scope: wanted" if wanted else f"  {in_words(facts['scope'])}")
-    lines += _robots_lines(facts["robots"])
+def _verbose_lines(facts: dict[str, Any]) -> list[str]:
+    lines = [f"  linked from {_page(url)}" for url in facts["linked_from"] or ()]
     lines += [
         f"  pages like {one['kind']}: {one['pages']:,}, yield {one['yield']:.2f},"
         f" {1 - one['open_share']:.0%} closed{': a trap' if one['stopped'] else ''}"
         for one in facts["kinds"]
+        if one["pages"]
     ]
     series = facts["series"]
     if series:
         lines.append(f"  series {series['series']}: {series['reason']}{': a trap' if series['stopped'] else ''}")
-    visit = facts["visit"]
-    if visit:
-        detail = f": {visit['detail']}" if visit["detail"] else ""
-        lines.append(
-            f"  last visit {moment(visit['visited_at'])}: {visit['outcome']} {visit['status'] or ''}{detail}"
-            f" (tries: {visit['tries']})"
-        )
-        if visit["document"]:
-            lines.append("  stored: `pycrawl get` prints it")
-    lines += _charset_lines(facts["charset"])
-    lines += _copy_lines(facts["copy"])
-    if facts["mirror_of"]:
-        lines.append(f"  its host is a mirror of {facts['mirror_of']}: its new URLs wait behind those of other hosts")
-    if facts["queue"]:
-        rests = (facts["host_ready_at"] or 0.0) > time.time()
-        when = f"at {moment(facts['host_ready_at'])}" if rests else "now"
-        lines.append(f"  waits in {facts['queue']}; the next fetch from its host is due {when}")
-        if facts["host_failures"]:
-            lines.append(f"  its host has failed {facts['host_failures']} times in a row")
-    return lines
+    return lines + _charset_lines(facts["charset"])
 
 
 def _charset_lines(charset: dict[str, str] | None) -> list[str]:
@@ -218,22 +203,3 @@ def _charset_lines(charset: dict[str, str] | None) -> list[str]:
     if declared == charset["used"]:
         return [f"  text in {declared}, as declared"]
     return [f"  text read as {charset['used']}, {f'though declared as {declared}' if declared else 'not declared'}"]
-
-
-def _copy_lines(copy: dict[str, Any] | None) -> list[str]:
-    if copy is None:
-        return []
-    if copy["kind"] == "exact":
-        return [f"  an exact copy of {copy['of']}: not stored again; its links are followed if it is on another host"]
-    lines = [f"  a near-duplicate of {copy['of']} (resemblance {copy['resemblance']:.3f})"]
-    if copy["representative"] != copy["of"]:
-        lines.append(f"    in the cluster of {copy['representative']}")
-    return lines
-
-
-def _robots_lines(robots: dict[str, Any] | None) -> list[str]:
-    if robots is None:
-        return ["  robots.txt: not fetched yet"]
-    word = "allowed" if robots["allowed"] else "denied"
-    by = f" by line {robots['line_number']}: {robots['line']}" if robots["line"] else ""
-    return [f"  robots.txt: {word}{by} (status {robots['status']}, {moment(robots['fetched_at'])})"]

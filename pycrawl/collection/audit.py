@@ -6,17 +6,23 @@ The lines go into a temporary SQLite database, which sorts and joins them in bou
 from __future__ import annotations
 
 import sqlite3
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
+from pycrawl.config import Config
 from pycrawl.crawl.fetch_log import read
 from pycrawl.model import Outcome
+from pycrawl.urls.host_settings import SettingsByHost
 
 _EARLY_SECONDS = 0.001  # clocks are read in two processes
 _MOST_SHOWN = 1_000
 
 _SCHEMA = """
-CREATE TABLE hits (due REAL, started REAL, ended REAL, host TEXT, address TEXT, url TEXT, robots TEXT, page INTEGER);
+CREATE TABLE hits (
+    due REAL, started REAL, ended REAL, host TEXT, address TEXT, url TEXT, robots TEXT, page INTEGER,
+    connections INTEGER  -- that the host allows at once
+);
 CREATE TABLE denials (robots TEXT, url TEXT);
 """
 
@@ -29,6 +35,7 @@ class Place:
     fetches: int
     smallest_gap: float | None  # seconds from the end of a fetch to the start of the next; None: only one fetch
     most_at_once: int
+    is_crowded: bool  # more at once than each of the hosts that were being fetched from allows
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +74,11 @@ class Audit:
         return min(gaps, default=None)
 
 
-def audit(log_folder: Path) -> Audit:
+def audit(log_folder: Path, config: Config) -> Audit:
+    """Measures the fetches in the log by the settings of today."""
     database = sqlite3.connect("")  # a temporary file, gone with the connection
     database.executescript(_SCHEMA)
-    _fill(database, log_folder)
+    _fill(database, log_folder, SettingsByHost(config))
     (fetches,) = database.execute("SELECT count(*) FROM hits").fetchone()
     result = Audit(
         fetches=fetches,
@@ -84,7 +92,7 @@ def audit(log_folder: Path) -> Audit:
     return result
 
 
-def _fill(database: sqlite3.Connection, log_folder: Path) -> None:
+def _fill(database: sqlite3.Connection, log_folder: Path, settings: SettingsByHost) -> None:
     hits: list[tuple[object, ...]] = []
     denials: list[tuple[str, str]] = []
     for line in read(log_folder):
@@ -92,14 +100,16 @@ def _fill(database: sqlite3.Connection, log_folder: Path) -> None:
             denials.append((line.robots, line.url))
         else:
             page = line.kind == "page"
-            hits.append((line.due, line.started, line.ended, line.host, line.address, line.url, line.robots, page))
+            times = (line.due, line.started, line.ended)
+            connections = settings.of(line.host).politeness.connections_per_host
+            hits.append((*times, line.host, line.address, line.url, line.robots, page, connections))
         if len(hits) + len(denials) >= 10_000:
             _insert(database, hits, denials)
     _insert(database, hits, denials)
 
 
 def _insert(database: sqlite3.Connection, hits: list[tuple[object, ...]], denials: list[tuple[str, str]]) -> None:
-    database.executemany("INSERT INTO hits VALUES (?, ?, ?, ?, ?, ?, ?, ?)", hits)
+    database.executemany("INSERT INTO hits VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", hits)
     database.executemany("INSERT INTO denials VALUES (?, ?)", denials)
     hits.clear()
     denials.clear()
@@ -123,7 +133,28 @@ def _places(database: sqlite3.Connection, column: str) -> tuple[Place, ...]:
             f") GROUP BY {column}"
         ).fetchall()
     )
-    return tuple(Place(name, count, gap, overlaps[name]) for name, count, gap in gaps)
+    crowded = _crowded(database, column)
+    return tuple(Place(name, count, gap, overlaps[name], name in crowded) for name, count, gap in gaps)
+
+
+def _crowded(database: sqlite3.Connection, column: str) -> set[str]:
+    """Names of the hosts or addresses that had more fetches at once than the strictest host among these allows."""
+    crowded: set[str] = set()
+    open_fetches: Counter[int] = Counter()  # by the number that their hosts allow
+    last = ""
+    for name, step, connections in database.execute(
+        f"SELECT {column}, step, connections FROM ("
+        f" SELECT {column}, started AS at, 1 AS step, connections FROM hits UNION ALL"
+        f" SELECT {column}, ended, -1, connections FROM hits"
+        f") WHERE {column} != '' ORDER BY {column}, at, step"
+    ):
+        if name != last:
+            open_fetches.clear()
+            last = name
+        open_fetches[connections] += step
+        if step > 0 and open_fetches.total() > min(number for number, count in open_fetches.items() if count > 0):
+            crowded.add(name)
+    return crowded
 
 
 def _early(database: sqlite3.Connection) -> tuple[Early, ...]:

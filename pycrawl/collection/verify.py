@@ -19,9 +19,9 @@ from pycrawl.state import documents, meta, passages
 from pycrawl.state.counters import totals
 from pycrawl.state.database import Database
 from pycrawl.state.standings import DEEPEST, Standings
+from pycrawl.state.unwanted import row_hash
 from pycrawl.state.url_seen import CHUNK
 from pycrawl.store.reader import RecordReader
-from pycrawl.urls.parts import url_hash
 from pycrawl.urls.reasons import Reason
 
 _MOST_FAULTS = 20  # of one check
@@ -67,13 +67,17 @@ def _records_match(directory: CrawlDirectory, database: Database, on_record: OnP
     read = 0
     with RecordReader(directory.docs) as reader:
         for file_id, name, length, count in documents.files(database):
-            in_file = 0
+            in_file = last = 0
             try:
                 for offset, size, record in reader.records(name, length):
                     in_file += 1
                     read += 1
                     on_record(read)
-                    faults += _record_faults(next(rows, None), (file_id, offset, size, in_file), name, record, seed)
+                    document = next(rows, None)
+                    faults += _record_faults(document, (file_id, offset, size), name, record, seed)
+                    if document is not None and document.number <= last:
+                        faults.append(f"{name}, byte {offset}: number {document.number} comes after {last}")
+                    last = document.number if document is not None else last
                     if len(faults) >= _MOST_FAULTS:
                         return Check("records and documents agree", read, tuple(faults))
             except StoreError as error:
@@ -87,12 +91,12 @@ def _records_match(directory: CrawlDirectory, database: Database, on_record: OnP
 
 
 def _record_faults(
-    document: documents.Document | None, place: tuple[int, int, int, int], name: str, record: bytes, seed: int
+    document: documents.Document | None, place: tuple[int, int, int], name: str, record: bytes, seed: int
 ) -> list[str]:
     where = f"{name}, byte {place[1]}"
     if document is None:
         return [f"{where}: a record without a document"]
-    if (document.file_id, document.offset, document.length, document.number) != place:
+    if (document.file_id, document.offset, document.length) != place:
         return [f"{where}: document {document.id} lies elsewhere"]
     try:
         decoded = trec_web.decode(record, document.escapes, document.body_length)
@@ -181,7 +185,7 @@ def _hashes_match(database: Database) -> Check:
     hashes = 0
     for first_id, data in database.query("SELECT first_id, hashes FROM url_hashes ORDER BY first_id"):
         rows = database.query("SELECT url FROM urls WHERE id >= ? AND id < ? ORDER BY id", (first_id, first_id + CHUNK))
-        made = np.fromiter((url_hash(url, seed) for (url,) in rows), np.uint64)
+        made = np.fromiter((row_hash(url, seed) for (url,) in rows), np.uint64)
         if not np.array_equal(made, np.frombuffer(data, np.uint64)):
             faults.append(f"the hashes of the URLs from {first_id} on do not match")
         hashes += len(made)

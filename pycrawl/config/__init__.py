@@ -1,5 +1,5 @@
-"""The settings of a crawl: kinds of values (`keys.py`), the sections and their keys (`sections.py`), and the file
-(`file.py`)."""
+"""The settings of a crawl: kinds of values (`keys.py`, `headers.py`), the sections and their keys (`sections.py`),
+`[[host]]` (`host_entries.py`), and the file (`file.py`)."""
 
 from pycrawl.config.file import CONFIG_NAME, example, load, parse, toml_value
 from pycrawl.config.keys import PROXY_FORM, parse_duration, parse_size

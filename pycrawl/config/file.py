@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 import tomllib
 from collections.abc import Iterator
-from dataclasses import MISSING, Field, fields
+from dataclasses import Field, fields, is_dataclass, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
-from pycrawl.config.sections import Config
+from pycrawl.config.host_entries import read_entries
+from pycrawl.config.sections import Config, CrawlSection
 from pycrawl.errors import ConfigError
 
 CONFIG_NAME = "pycrawl.toml"
 _EXAMPLE_WIDTH = 100  # characters; comments are wrapped, so that they can be read in any editor
 _PLUGINS = "plugins"
+_HOSTS = "host"
+_NO_NAME = "mozilla"  # how nearly all begin: the name of a crawler stands further behind
 
 
 def _sections() -> Iterator[tuple[str, Any]]:
-    """The name and the class of each section; `plugins` is none, as it holds whatever its plugins take."""
+    """The name and the class of each section; `hosts` and `plugins` are none."""
     for section in fields(Config):
-        assert section.default_factory is not MISSING
-        if section.name != _PLUGINS:
-            yield section.name, cast(Any, section.default_factory)
+        section_class: Any = section.default_factory
+        if is_dataclass(section_class):
+            yield section.name, section_class
 
 
 def load(path: Path) -> Config:
@@ -46,11 +50,35 @@ def parse(text: str, origin: str = CONFIG_NAME) -> Config:
         raise ConfigError(f"{origin}: not valid TOML: {error}") from None
     sections = dict(_sections())
     plugins = _plugin_tables(origin, tables.pop(_PLUGINS, {}))
+    hosts = read_entries(origin, tables.pop(_HOSTS, []))
     for name in tables:
         if name not in sections:
-            raise ConfigError(f"{origin}: unknown section [{name}]; there are {', '.join(f'[{s}]' for s in sections)}")
+            known = ", ".join(f"[{section}]" for section in sections)
+            raise ConfigError(f"{origin}: unknown section [{name}]; there are {known}, [[host]], [plugins.NAME]")
     read = {name: _section(origin, name, cls, tables.get(name, {})) for name, cls in sections.items()}
-    return Config(**read, plugins=plugins)
+    read["crawl"] = _checked(origin, read["crawl"], "name" in tables.get("crawl", {}))
+    return Config(**read, hosts=hosts, plugins=plugins)
+
+
+def _checked(origin: str, crawl: CrawlSection, has_name: bool) -> CrawlSection:
+    """The section, its name taken from the User-Agent if only that is given. What the keys say must fit together."""
+    agent = crawl.user_agent
+    if crawl.languages and any(name.lower() == "accept-language" for name, _ in crawl.headers):
+        raise ConfigError(f"{origin}: crawl.headers: Accept-Language is set by crawl.languages already")
+    if agent and not has_name:
+        word = re.match(r"[A-Za-z_-]+(?=[\s/(;]|$)", agent)  # the product token: RFC 9309, 2.2.1
+        if word is None or word[0].lower() == _NO_NAME:
+            raise ConfigError(
+                f"{origin}: crawl.user_agent: set crawl.name too, to the name in it that robots.txt files address; "
+                f"found {agent!r}"
+            )
+        return replace(crawl, name=word[0])
+    if agent and crawl.name.lower() not in agent.lower():
+        raise ConfigError(
+            f"{origin}: crawl.user_agent: expected crawl.name ({crawl.name!r}) in it, as robots.txt files address the "
+            f"crawler by that; found {agent!r}"
+        )
+    return crawl
 
 
 def _plugin_tables(origin: str, tables: object) -> dict[str, dict[str, Any]]:
@@ -92,8 +120,19 @@ def example(changed: dict[str, str] | None = None) -> str:
             default = key.metadata["written"] or toml_value(key.default)
             lines.append(f"{key.name} = {written}" if written is not None else f"# {key.name} = {default}")
         lines.append("")
-    lines += ["# What a plugin takes; its own documentation says what that is.", "# [plugins.NAME]", ""]
+    lines += [*_HOST_EXAMPLE, "# What a plugin takes; its own documentation says what that is.", "# [plugins.NAME]", ""]
     return "\n".join(lines)
+
+
+_HOST_EXAMPLE = (
+    "# Settings for single hosts: any key of [politeness] and [limits] (max_errors and fetcher_timeout apart) and",
+    "# headers. The name is written as in scope.allow_hosts; there may be many entries, and later ones go before",
+    "# earlier ones, key by key.",
+    "#   [[host]]",
+    '#   name = "*.example.org"',
+    '#   delay = "5s"',
+    "",
+)
 
 
 def toml_value(value: object) -> str:

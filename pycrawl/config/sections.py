@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pycrawl import __version__
+from pycrawl.config.headers import Headers, accept_language, header_table, language_list, merged
 from pycrawl.config.keys import (
     body_size,
     choice,
@@ -39,10 +40,26 @@ class CrawlSection:
     name: str = key(
         product_token,
         "pycrawl",
-        "The name of the crawler: first word of the User-Agent, and the name that robots.txt files address it by.",
+        "The name of the crawler: first word of the User-Agent, and the name that robots.txt files address it by."
+        " When only user_agent is set, it is the first word of that.",
     )
     contact: str = key(plain_text, "", "A URL or mail address in the User-Agent, so that webmasters can reach you.")
-    user_agent: str = key(plain_text, "", 'The whole User-Agent; empty: "NAME/VERSION (+CONTACT)".')
+    user_agent: str = key(
+        plain_text,
+        "",
+        'The whole User-Agent, which must have the name in it; empty: "NAME/VERSION (+CONTACT)". A contact that is not'
+        " in it is added.",
+    )
+    headers: tuple[tuple[str, str], ...] = key(
+        header_table,
+        (),
+        'More headers of every request: { From = "me@example.org" }; an empty value: that header is not sent. What is'
+        " secret belongs to single hosts: see [[host]].",
+        "{}",
+    )
+    languages: tuple[str, ...] = key(
+        language_list, (), 'Languages that pages are asked for in (Accept-Language), best first: ["de", "en"].'
+    )
     fetchers: int = key(integer(0, 256), 0, "Number of fetcher processes; 0: one for each processor core, at most 8.")
     slots_per_fetcher: int = key(
         integer(1, 10_000),
@@ -258,6 +275,16 @@ class StoreSection:
 
 
 @dataclass(frozen=True, slots=True)
+class HostEntry:
+    """One [[host]]: for which hosts, and the keys that it sets. What it does not set is as in the sections."""
+
+    name: str  # a host or a domain, as in scope.allow_hosts
+    politeness: Mapping[str, Any] = field(default_factory=dict)  # key of [politeness] → value
+    limits: Mapping[str, Any] = field(default_factory=dict)  # key of [limits] → value
+    headers: Headers = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
     """All settings of a crawl; a section that the file leaves out has its defaults."""
 
@@ -271,12 +298,18 @@ class Config:
     traps: TrapsSection = field(default_factory=TrapsSection)
     recrawl: RecrawlSection = field(default_factory=RecrawlSection)
     store: StoreSection = field(default_factory=StoreSection)
+    hosts: tuple[HostEntry, ...] = ()  # [[host]]; what holds for a host is found by `urls/host_settings.py`
     plugins: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # [plugins.NAME]: what plugin NAME takes
 
     @property
     def user_agent(self) -> str:
         """Returns the value of the User-Agent header."""
-        if self.crawl.user_agent:
-            return self.crawl.user_agent
-        contact = f" (+{self.crawl.contact})" if self.crawl.contact else ""
-        return f"{self.crawl.name}/{__version__}{contact}"
+        agent = self.crawl.user_agent or f"{self.crawl.name}/{__version__}"
+        contact = self.crawl.contact
+        return agent if contact in agent else f"{agent} (+{contact})"
+
+    @property
+    def headers(self) -> Headers:
+        """Returns the headers that the settings add to every request; one with an empty value is not sent."""
+        languages = accept_language(self.crawl.languages)
+        return merged([("Accept-Language", languages)] if languages else (), self.crawl.headers)

@@ -7,6 +7,7 @@ from pycrawl.coordinator.run import Run
 from pycrawl.crawl.fetch_log import FetchLine, FetchLog
 from pycrawl.model import CONDUCT, FetchResult, Kind, Outcome
 
+_NOT_MODIFIED = 304
 _KIND_WORDS = [kind.name.lower() for kind in Kind]
 
 
@@ -49,7 +50,7 @@ class Books:
         if 200 <= result.status < 300:
             counts.pages += 1
             total["pages_fetched"] += 1
-        if result.outcome is Outcome.NOT_MODIFIED:
+        if result.status == _NOT_MODIFIED:
             counts.not_modified += 1
             total["not_modified"] += 1
         elif result.outcome is Outcome.ROBOTS_DENIED:

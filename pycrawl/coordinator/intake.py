@@ -16,6 +16,7 @@ from pycrawl.model import CONDUCT, FetchResult, Kind, Outcome, UrlOrder
 from pycrawl.policy.politeness import PolitenessRules, ahead, gap, is_parked, parking
 from pycrawl.processes.pool import Death
 from pycrawl.state.hosts import Host
+from pycrawl.urls.host_settings import HostSettings
 
 _LEISURE_SECONDS = 0.5  # in which links are sieved
 
@@ -29,7 +30,7 @@ class Intake:
         self._run = run
         self._session = run.session
         self._frontier = run.frontier
-        self._rules = PolitenessRules.of(run.config)
+        self._rules: dict[HostSettings, PolitenessRules] = {}
         self._leases = leases
         self._handlers = handlers
         self._settler = settler
@@ -96,6 +97,7 @@ class Intake:
         queue.holds_up &= lease.kind is Kind.PAGE
         if conduct.slows_host:
             host.failures += 1
+            host.trouble = result.outcome.value
         elif conduct.is_hit:
             host.failures //= 2
         if not conduct.is_hit:
@@ -109,7 +111,7 @@ class Intake:
         self._frontier.unpark(queue)
         if queue.order is UrlOrder.NEWEST_FIRST_SLOWLY:
             ended += _LEISURE_SECONDS
-        pause = self._pause(host, result)
+        pause = self._pause(host, queue.settings, result)
         if not pause and not queue.order:
             self._frontier.allow_ahead(queue, ahead(host.pages, result.ended - result.started))
         self._frontier.release(queue, ended + pause)
@@ -117,8 +119,12 @@ class Intake:
     def _end_visit(self, guest: Guest, result: FetchResult) -> None:
         ready_at = 0.0
         if CONDUCT[result.outcome].is_hit:
-            ready_at = result.ended + self._run.epoch + self._pause(guest.host, result)
+            settings = self._frontier.settings.of(guest.host.key)
+            ready_at = result.ended + self._run.epoch + self._pause(guest.host, settings, result)
         self._frontier.end_visit(guest, ready_at)
 
-    def _pause(self, host: Host, result: FetchResult) -> float:
-        return gap(self._rules, host.crawl_delay, result.ended - result.started, host.failures, result.retry_after)
+    def _pause(self, host: Host, settings: HostSettings, result: FetchResult) -> float:
+        rules = self._rules.get(settings)
+        if rules is None:
+            rules = self._rules[settings] = PolitenessRules.of(settings.politeness)
+        return gap(rules, host.crawl_delay, result.ended - result.started, host.failures, result.retry_after)

@@ -30,12 +30,11 @@ class Lease:
 class Leases:
     """Opened by dispatch; closed by results and by the death of a fetcher."""
 
-    def __init__(self, fetchers: int, slots: int, connections: int = 1) -> None:
+    def __init__(self, fetchers: int, slots: int) -> None:
         self.slots = slots  # of one fetcher
         self.pages = 0  # in flight that are no robots.txt or probe
         self._leases: dict[int, Lease] = {}  # by URL id
         self._open = [0] * fetchers  # leases by fetcher, those that wait for a connection apart
-        self._connections = connections
         self._by_host: dict[int, int] = {}  # how many leases
         self._suspects: dict[int, int] = {}  # by fetcher: the URL in flight that may have killed another one
         self._strikes: dict[int, int] = {}  # by URL id
@@ -68,7 +67,7 @@ class Leases:
         host_id = lease.queue.host.id
         others = self._by_host.get(host_id, 0)
         self._by_host[host_id] = others + 1
-        self._open[lease.fetcher] += others < self._connections
+        self._open[lease.fetcher] += others < lease.queue.settings.politeness.connections_per_host
         self.pages += lease.kind is Kind.PAGE
 
     def close(self, url_id: int) -> Lease | None:
@@ -111,7 +110,7 @@ class Leases:
         others = self._by_host.pop(host_id) - 1
         if others:
             self._by_host[host_id] = others
-        self._open[lease.fetcher] -= others < self._connections
+        self._open[lease.fetcher] -= others < lease.queue.settings.politeness.connections_per_host
         self.pages -= lease.kind is Kind.PAGE
         if self._suspects.get(lease.fetcher) == lease.entry.url_id:
             del self._suspects[lease.fetcher]

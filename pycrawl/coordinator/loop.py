@@ -17,8 +17,10 @@ from pycrawl.coordinator.leases import Leases
 from pycrawl.coordinator.meter import Meter
 from pycrawl.coordinator.pace import Pace
 from pycrawl.coordinator.run import Run
+from pycrawl.crawl.directory import RETRY_SUFFIX
 from pycrawl.crawl.fetch_log import FetchLog
 from pycrawl.crawl.progress import Ended, Progress, RunLimits
+from pycrawl.crawl.retrying import RetryRequest, retry
 from pycrawl.crawl.seeding import add_seeds
 from pycrawl.crawl.session import Session
 from pycrawl.errors import StoppedByLimit
@@ -49,7 +51,7 @@ class Coordinator:
         self._interrupts = interrupts
         self._run = Run(session, limits)
         self._pace = Pace(session.config.crawl.slots_per_fetcher)
-        self._leases = Leases(len(pool), self._pace.slots, session.config.politeness.connections_per_host)
+        self._leases = Leases(len(pool), self._pace.slots)
         self._fetch_log = FetchLog(session.directory.log)
         settler = Settler(self._run)
         handlers = new_handlers(self._run, settler)
@@ -101,16 +103,24 @@ class Coordinator:
         return ""
 
     def _take_in_inbox(self) -> None:
-        """Seeds from outside."""
+        """Seeds from outside, and URLs that somebody wants tried again."""
         now = time.monotonic()
         if now - self._inbox_at < _INBOX_SECONDS:
             return
         self._inbox_at = now
         for path in self._session.directory.inbox_files():
-            seeded = add_seeds(self._session, path.read_text("utf-8").split("\n"), self._run.now())
+            if path.suffix == RETRY_SUFFIX:
+                self._commits.commit_now()
+                self._retry(RetryRequest.from_text(path.read_text("utf-8")))
+            else:
+                seeded = add_seeds(self._session, path.read_text("utf-8").split("\n"), self._run.now())
+                log.info("%s: %d new URLs, %d turned away", path.name, seeded.new, seeded.refused.total())
             self._commits.commit_now()
             path.unlink()
-            log.info("%s: %d new URLs, %d turned away", path.name, seeded.new, seeded.refused.total())
+
+    def _retry(self, request: RetryRequest) -> None:
+        done = retry(self._session, request, self._run.now())
+        log.info("%d URLs to be tried again, %d hosts to be asked again", done.queued, done.hosts)
 
     def _wait(self) -> None:
         begun = time.monotonic()
@@ -153,4 +163,5 @@ class Coordinator:
         self._commits.end()
         if self._run.stopping == "max-errors":
             most = self._run.config.limits.max_errors
-            raise StoppedByLimit(f"more than {most} URLs failed (limits.max_errors); all work so far is saved")
+            urls = "URL" if most == 1 else "URLs"
+            raise StoppedByLimit(f"more than {most} {urls} failed (limits.max_errors); all work so far is saved")

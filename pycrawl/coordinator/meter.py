@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections import deque
 from collections.abc import Callable
@@ -9,7 +10,9 @@ from collections.abc import Callable
 from pycrawl.coordinator.leases import Leases
 from pycrawl.coordinator.run import Run
 from pycrawl.crawl.progress import Ended, Progress
+from pycrawl.policy.politeness import is_parked
 from pycrawl.processes.pool import FetcherPool
+from pycrawl.state.counters import totals
 
 _TICK_SECONDS = 0.5
 _RATE_SECONDS = 10.0
@@ -24,6 +27,8 @@ class Meter:
         self._pool = pool
         self._on_tick = on_tick
         self._tick_at = 0.0
+        self._pages_seen = 0  # at the last tick
+        self._last_page_at = -math.inf  # monotonic: the tick that saw the last page, so up to a tick late
         self._samples: deque[tuple[float, int, int, float]] = deque()  # time, pages, bytes, idle seconds
         self.idle_seconds = 0.0  # that the coordinator waited for results
 
@@ -37,6 +42,9 @@ class Meter:
         if now >= self.next_at:
             self._tick_at = now
             counts = self._run.counts
+            if counts.pages > self._pages_seen:
+                self._pages_seen = counts.pages
+                self._last_page_at = now
             self._samples.append((now, counts.pages, counts.bytes, self.idle_seconds))
             while now - self._samples[0][0] > _RATE_SECONDS:
                 self._samples.popleft()
@@ -48,7 +56,7 @@ class Meter:
         then, pages, received, idle = self._samples[0]
         seconds = max(now - then, 0.001)
         sizes = run.frontier.sizes()
-        politeness = run.config.politeness
+        pace = run.frontier.host_pace()
         next_ready = run.frontier.next_ready_at(lambda fetcher: True)
         return Progress(
             seconds=now - run.started,
@@ -58,12 +66,15 @@ class Meter:
             front=sizes.front,
             back=sizes.back,
             in_flight=self._leases.fetches,
-            active_hosts=min(self._leases.fetches, sizes.queues),
-            waiting_hosts=max(sizes.queues - self._leases.fetches, 0),
+            active_hosts=pace.active,
+            waiting_hosts=pace.waiting,
+            failing_hosts=pace.failing,
             parked_hosts=sizes.parked,
+            addresses=pace.addresses,
             next_ready_in=max(0.0, next_ready - run.now()),
             slots=self._leases.all_slots,
-            typical_gap=run.frontier.typical_gap(politeness.delay, politeness.max_crawl_delay),
+            typical_gap=pace.gap,
+            since_last_page=now - self._last_page_at,
             busy_share=1.0 - min(1.0, (self.idle_seconds - idle) / seconds),
             pages_left=run.limits.max_pages - counts.pages,
             seconds_left=run.limits.max_seconds - (now - run.started),
@@ -74,12 +85,17 @@ class Meter:
         run = self._run
         sizes = run.frontier.sizes()
         cpu = self._pool.cpu_seconds()
+        held = totals(run.session.database).get("held", 0)
+        failing = [host.ready_at for host in run.frontier.parked_hosts() if is_parked(host.failures)]
         return Ended(
             reason="interrupted" if interrupted else run.stopping or "finished",
             counts=run.counts,
             seconds=time.monotonic() - run.started,
             parked_hosts=sizes.parked,
-            queued=sizes.front + sizes.back,
+            failing_hosts=len(failing),
+            next_try_at=min(failing, default=None),
+            queued=sizes.front + sizes.back + held,
+            held=held,
             fetchers_replaced=self._pool.replaced,
             cpu_seconds={**cpu, "coordinator": time.process_time()},
         )

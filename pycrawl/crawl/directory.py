@@ -9,11 +9,14 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 from pycrawl.config import CONFIG_NAME, Config, load
 from pycrawl.errors import DirectoryHeld, UsageError
 from pycrawl.state.database import STATE_NAME
+
+RETRY_SUFFIX = ".retry"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +41,8 @@ class CrawlDirectory:
 
     @property
     def inbox(self) -> Path:
-        """Seeds that `add` leaves for a running crawl: one file a call, complete as soon as its name is there."""
+        """What `add` (*.urls) and `retry` (*.retry) leave for a running crawl: one file a call, complete as soon as its
+        name is there."""
         return self.path / "inbox"
 
     def config(self) -> Config:
@@ -66,23 +70,31 @@ class CrawlDirectory:
 
     def leave_in_inbox(self, urls: Sequence[str]) -> None:
         """Hand seeds to the crawl that holds the directory: it takes them in within a second or two."""
+        self._leave("\n".join(urls), ".urls")
+
+    def leave_retry_in_inbox(self, request: str) -> None:
+        """Hand a `RetryRequest`, as text, to the crawl that holds the directory."""
+        self._leave(request, RETRY_SUFFIX)
+
+    def _leave(self, text: str, suffix: str) -> None:
         self.inbox.mkdir(exist_ok=True)
         name = f"{time.time_ns()}-{os.getpid()}"
         unfinished = self.inbox / f".{name}"
         with unfinished.open("w", encoding="utf-8") as file:
-            file.write("\n".join(urls))
+            file.write(text)
             file.flush()
             os.fsync(file.fileno())
-        unfinished.rename(self.inbox / f"{name}.urls")
+        unfinished.rename(self.inbox / f"{name}{suffix}")
 
     def inbox_files(self) -> list[Path]:
-        return sorted(self.inbox.glob("*.urls")) if self.inbox.is_dir() else []
+        """All that was left, the oldest first."""
+        return sorted(self.inbox.glob("[!.]*")) if self.inbox.is_dir() else []
 
 
 def _holder(data: bytes) -> str:
     try:
         holder = json.loads(data)
-        since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(holder["since"]))
+        since = datetime.fromtimestamp(holder["since"]).astimezone().isoformat(" ")
         return f"a crawl is running (process {holder['pid']}, since {since})"
     except (ValueError, KeyError, TypeError):
         return "a crawl is running"

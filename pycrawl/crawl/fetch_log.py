@@ -83,11 +83,21 @@ def log_files(folder: Path) -> list[Path]:
 def read(folder: Path) -> Iterator[FetchLine]:
     """All lines of all runs; one that was cut off is passed over."""
     for path in log_files(folder):
-        with path.open(encoding="utf-8") as file:
-            for text in file:
-                parts = text.rstrip("\n").split("\t")
-                if len(parts) == len(FetchLine._fields) and text.endswith("\n"):
-                    due, started, ended, kind, host, address, status, outcome, robots, url = parts
-                    yield FetchLine(
-                        float(due), float(started), float(ended), kind, host, address, int(status), outcome, robots, url
-                    )
+        yield from _lines(path)
+
+
+def read_newest(folder: Path) -> Iterator[FetchLine]:
+    """The lines of the newest file: those of the last run, or if that was long, of its end."""
+    for path in log_files(folder)[-1:]:
+        yield from _lines(path)
+
+
+def _lines(path: Path) -> Iterator[FetchLine]:
+    with path.open(encoding="utf-8") as file:
+        for text in file:
+            parts = text.rstrip("\n").split("\t")
+            if len(parts) == len(FetchLine._fields) and text.endswith("\n"):
+                due, started, ended, kind, host, address, status, outcome, robots, url = parts
+                yield FetchLine(
+                    float(due), float(started), float(ended), kind, host, address, int(status), outcome, robots, url
+                )

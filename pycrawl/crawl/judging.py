@@ -16,7 +16,7 @@ import xxhash
 
 from pycrawl.config import Config
 from pycrawl.frontier.frontier import level_in_sql
-from pycrawl.frontier.judge import Judge
+from pycrawl.frontier.judge import HostFacts, Judge
 from pycrawl.model import Outcome
 from pycrawl.policy.priority import FRONT_QUEUES
 from pycrawl.state import meta
@@ -48,19 +48,30 @@ def settings_judged_by(config: Config) -> dict[str, str]:
             _fields(config.scope, leave_out=("content_types",)), crawl.max_depth, limits.max_url_length,
             limits.max_redirects, traps.max_path_segments, traps.max_repeated_segments, traps.max_query_parameters,
             politeness.rel_nofollow, politeness.meta_robots, politeness.x_robots_tag, traps.soft_404,
+            _of_hosts(config, "max_url_length", "max_redirects", "rel_nofollow", "meta_robots", "x_robots_tag"),
         ],
         "types": list(config.scope.content_types),
         "addresses": _fields(config.security),
-        "robots": [politeness.obey_robots, politeness.meta_robots, politeness.x_robots_tag, crawl.name],
+        "robots": [
+            politeness.obey_robots, politeness.meta_robots, politeness.x_robots_tag, crawl.name,
+            _of_hosts(config, "obey_robots", "meta_robots", "x_robots_tag"),
+        ],
         "traps": _fields(traps),
         "plugins": [repr(sorted(config.plugins.items()))],
-        "redirects": [limits.max_url_length],
+        "redirects": [limits.max_url_length, _of_hosts(config, "max_url_length")],
     }  # fmt: skip
     return {name: xxhash.xxh3_64_hexdigest(json.dumps(value, default=str).encode()) for name, value in groups.items()}
 
 
 def _fields(section: Any, leave_out: tuple[str, ...] = ()) -> dict[str, Any]:
     return {name: getattr(section, name) for name in section.__slots__ if name not in leave_out}
+
+
+def _of_hosts(config: Config, *keys: str) -> list[tuple[str, dict[str, Any]]]:
+    """What [[host]] says of these keys, in the order of the file: later entries go before earlier ones."""
+    settings = [(entry.name, {**entry.politeness, **entry.limits}) for entry in config.hosts]
+    found = [(name, {key: values[key] for key in keys if key in values}) for name, values in settings]
+    return [(name, values) for name, values in found if values]
 
 
 def is_due(database: Database, config: Config) -> bool:
@@ -88,7 +99,7 @@ class _Pass:
         self._judge = judge
         self._settings = settings
         self._on_progress = on_progress
-        self._hosts: dict[int, tuple[str, bool]] = {}  # id → key, has a seed
+        self._hosts: dict[int, HostFacts] = {}  # by id
 
     def run(self) -> None:
         (total,) = self._database.query("SELECT coalesce(max(id), 0) FROM urls").fetchone()
@@ -114,41 +125,39 @@ class _Pass:
             "SELECT id, url, host_id, depth, hops, ask, aside FROM urls WHERE id > ? ORDER BY id LIMIT ?",
             (after, _AT_ONCE),
         ).fetchall()
-        code_of = self._judge.code_of
-        forgotten = Reason.FORGOTTEN.code
-        changed = []
-        for url_id, url, host_id, depth, hops, ask, before in rows:
-            if before == forgotten:
-                aside = before
-            else:
-                key, is_seed = self._hosts.get(host_id) or self._host(host_id)
-                aside = code_of(url, key, is_seed, depth, hops, ask)
-            if aside != before:
-                changed.append((aside, url_id))
-            if aside:
-                counts[str(aside)] += 1
+        codes = self._judge.codes_of(rows, self._facts_of)
+        changed = [(row[0], code) for row, code in zip(rows, codes, strict=True) if row[6] != code]
+        counts.update({str(code): amount for code, amount in Counter(codes).items() if code})
         last = int(rows[-1][0])
-        self._database.write_many("UPDATE urls SET aside = ? WHERE id = ?", changed)
-        wanted = [url_id for aside, url_id in changed if not aside]
-        self._enter_front(wanted)
-        if len(wanted) < len(changed):
-            self._leave_front(after, last)
+        if changed:
+            self._change(changed, after, last)
         return last
 
-    def _host(self, host_id: int) -> tuple[str, bool]:
-        if len(self._hosts) >= _HOSTS_KEPT:
-            self._hosts.clear()
-        key, is_seed = self._database.query("SELECT key, is_seed FROM hosts WHERE id = ?", (host_id,)).fetchone()
-        self._hosts[host_id] = (key, bool(is_seed))
-        return key, bool(is_seed)
+    def _facts_of(self, host_id: int) -> HostFacts:
+        facts = self._hosts.get(host_id)
+        if facts is None:
+            if len(self._hosts) >= _HOSTS_KEPT:
+                self._hosts.clear()
+            key, is_seed = self._database.query("SELECT key, is_seed FROM hosts WHERE id = ?", (host_id,)).fetchone()
+            facts = self._hosts[host_id] = self._judge.host_facts(key, bool(is_seed))
+        return facts
 
-    def _enter_front(self, ids: list[int]) -> None:
-        """URLs that are wanted now, and were never asked for."""
-        self._database.write_many(
-            f"INSERT OR IGNORE INTO front SELECT {level_in_sql()}, id, host_id, 0 FROM urls"
-            " WHERE id = ? AND NOT EXISTS (SELECT 1 FROM visits WHERE url_id = urls.id)",
-            [(url_id,) for url_id in ids],
+    def _change(self, changed: list[tuple[int, int]], after: int, last: int) -> None:
+        """URLs (id, reason) between two ids have another standing now."""
+        self._database.write("CREATE TEMP TABLE IF NOT EXISTS judged (id INTEGER PRIMARY KEY, aside INTEGER)")
+        self._database.write("DELETE FROM judged")
+        self._database.write_many("INSERT INTO judged VALUES (?, ?)", changed)
+        self._database.write(
+            "UPDATE urls SET aside = (SELECT aside FROM judged WHERE judged.id = urls.id)"
+            " WHERE id IN (SELECT id FROM judged)"
         )
+        self._database.write(  # what is wanted now, and was never asked for
+            f"INSERT OR IGNORE INTO front SELECT {level_in_sql()}, urls.id, urls.host_id, 0"
+            " FROM judged JOIN urls ON urls.id = judged.id WHERE judged.aside = 0"
+            " AND NOT EXISTS (SELECT 1 FROM visits WHERE url_id = urls.id)"
+        )
+        if any(code for _, code in changed):
+            self._leave_front(after, last)
 
     def _leave_front(self, after: int, last: int) -> None:
         for priority in range(1, FRONT_QUEUES + 1):

@@ -17,13 +17,17 @@ class RunLimits:
 
 @dataclass(slots=True)
 class RunCounts:
-    """What this run has done so far."""
+    """What this run has done so far. `pages` = `stored` + `duplicates` + `unchanged` + all of `not_kept`."""
 
     pages: int = 0  # 2xx answers
     stored: int = 0
-    not_modified: int = 0
-    unchanged: int = 0  # revisits that brought the bytes that are stored
-    duplicates: int = 0
+    duplicates: int = 0  # exact copies of stored pages
+    unchanged: int = 0  # the same bytes as on the last visit
+    not_kept: dict[str, int] = field(default_factory=dict)  # 2xx answers that are none of these, by outcome
+    not_modified: int = 0  # 304 answers
+    new: int = 0  # URLs that have their first document
+    changed: int = 0  # URLs that have another document than before
+    gone: int = 0  # URLs with a document that answer 404 or 410 now, and did not before
     bytes: int = 0
     errors: dict[str, int] = field(default_factory=dict)  # failed fetches by outcome
     failed_urls: int = 0  # given up
@@ -44,10 +48,13 @@ class Progress:
     in_flight: int
     active_hosts: int  # hosts with a fetch in flight
     waiting_hosts: int  # hosts with URLs that may not be hit yet
+    failing_hosts: int  # hosts whose last fetch failed; they get more time, and are neither active nor waiting
     parked_hosts: int
-    next_ready_in: float  # seconds until the next host may be hit; 0 when one may be hit now
+    addresses: int  # of the active and waiting hosts: hosts that share one share its pauses
+    next_ready_in: float  # seconds until the next host may be hit; 0 when one may be hit now; infinity: none is due
     slots: int  # fetches that may be open at once
-    typical_gap: float  # seconds: the pause of the hosts that wait, on average
+    typical_gap: float  # seconds: the pause of the active and waiting hosts, on average
+    since_last_page: float  # seconds since a 2xx answer came; infinity: none yet
     busy_share: float  # of the coordinator's time
     pages_left: float
     seconds_left: float
@@ -62,6 +69,9 @@ class Ended:
     counts: RunCounts
     seconds: float
     parked_hosts: int
-    queued: int
+    failing_hosts: int  # those of the parked ones that do not answer; the others have given all the pages they may
+    next_try_at: float | None  # when the first of the failing ones may be asked again, seconds since the epoch
+    queued: int  # those held included
+    held: int  # URLs deeper than --max-depth: they wait for another run
     fetchers_replaced: int
     cpu_seconds: dict[str, float]  # by stage, all processes

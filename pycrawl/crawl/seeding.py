@@ -2,39 +2,45 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from pycrawl.config import Config
 from pycrawl.crawl.session import Session
 from pycrawl.urls.normal_form import UrlRules, from_user, normalise_behind
 from pycrawl.urls.parts import host_key, likely_origin, origin, url_hash
 from pycrawl.urls.reasons import Reason
 
+CREDENTIALS = "credentials"  # why a seed is refused: it has a user name or a password in it, which is never shown
+_COMMENT = re.compile(r"(?:^|\s)\s*#.*")  # a "#" behind white space; any other is part of the URL
+_CREDENTIALS = re.compile(r"(?!mailto:)((?:https?:)?//)?[^/?#\s]*@", re.IGNORECASE)  # a URL up to the "@" behind them
 _MOST_EXAMPLES = 5
 _LONGEST_EXAMPLE = 100  # characters
 
 
 @dataclass(slots=True)
 class Seeded:
-    """What became of lines of seeds. Of those turned away a few are kept to show."""
+    """What became of lines of seeds. Of those refused and set aside a few are kept to show."""
 
     new: int = 0  # URLs that are to be asked for, never met before
     known: int = 0
     refused: Counter[str] = field(default_factory=Counter)  # by reason: no URL that could be kept
     aside: Counter[str] = field(default_factory=Counter)  # by reason: kept, and not asked for under these settings
-    examples: list[tuple[str, str]] = field(default_factory=list)  # line, reason
+    examples: list[tuple[str, str]] = field(default_factory=list)  # line, reason; of the refused
+    aside_examples: list[tuple[str, str]] = field(default_factory=list)  # URL, reason
 
     def refuse(self, line: str, reason: str) -> None:
         self.refused[reason] += 1
         if len(self.examples) < _MOST_EXAMPLES:
             self.examples.append((line[:_LONGEST_EXAMPLE], reason))
 
-    def set_aside(self, line: str, reason: str) -> None:
+    def set_aside(self, url: str, reason: str) -> None:
         """The seed is known from now on, and not asked for as long as the settings are what they are."""
         self.aside[reason] += 1
-        if len(self.examples) < _MOST_EXAMPLES:
-            self.examples.append((line[:_LONGEST_EXAMPLE], reason))
+        if len(self.aside_examples) < _MOST_EXAMPLES:
+            self.aside_examples.append((url[:_LONGEST_EXAMPLE], reason))
 
     def add(self, other: Seeded) -> None:
         self.new += other.new
@@ -42,19 +48,25 @@ class Seeded:
         self.refused += other.refused
         self.aside += other.aside
         self.examples = (self.examples + other.examples)[:_MOST_EXAMPLES]
+        self.aside_examples = (self.aside_examples + other.aside_examples)[:_MOST_EXAMPLES]
 
 
-def add_seeds(session: Session, lines: Iterable[str], now: float) -> Seeded:
-    """Enter seeds as people write them; empty lines and those that start with "#" are passed over."""
-    rules = UrlRules.of(session.config)
-    scope = session.judge.scope
-    seeded = Seeded()
-    urls = []
-    verdicts = bytearray()
+def seed_in(line: str) -> str:
+    """Returns the URL of a line, without the comment that may follow it ("http://h/ # note"); empty: there is none."""
+    return _COMMENT.sub("", line).strip() if "#" in line else line.strip()
+
+
+def read_seeds(lines: Iterable[str], config: Config, seeded: Seeded) -> Iterator[str]:
+    """Yields the normal form of the seeds, one on a line, as people write them; those that are no URL are refused in
+    `seeded`. Lines without a seed are passed over."""
+    rules = UrlRules.of(config)
     origins: set[str] = set()  # those seen to be normal: what stands behind them needs no parser
     for line in lines:
-        text = line.strip()
-        if not text or text[0] == "#":
+        text = seed_in(line)
+        if not text:
+            continue
+        if "@" in text and (found := _CREDENTIALS.match(text)):
+            seeded.refuse(f"{found[1] or ''}…@{text[found.end() :]}", CREDENTIALS)
             continue
         start = likely_origin(text)
         if start in origins:
@@ -63,12 +75,24 @@ def add_seeds(session: Session, lines: Iterable[str], now: float) -> Seeded:
             url = from_user(text, rules)
             if url is not None:
                 origins.add(origin(url))
-        if url is None or scope.is_too_long(url):
-            seeded.refuse(text, str(Reason.NOT_A_URL if url is None else Reason.TOO_LONG))
-            continue
+        if url is None or len(url) > config.limits.max_url_length:
+            seeded.refuse(text, Reason.NOT_A_URL if url is None else Reason.TOO_LONG)
+        else:
+            yield url
+
+
+def add_seeds(session: Session, lines: Iterable[str], now: float) -> Seeded:
+    """Enter seeds; those that are out of scope are known from now on, but not queued."""
+    seeded = Seeded()
+    urls = []
+    verdicts = bytearray()
+    for url in read_seeds(lines, session.config, seeded):
         code = session.judge.code_of(url, host_key(url), True, 0, 0, 0)
+        if code == Reason.FORGOTTEN.code:
+            seeded.refuse(url, str(Reason.FORGOTTEN))
+            continue
         if code:
-            seeded.set_aside(text, str(Reason.from_code(code)))
+            seeded.set_aside(url, str(Reason.from_code(code)))
         urls.append(url)
         verdicts.append(code)
     session.discovered.add_seeds(urls, [url_hash(url, session.seed) for url in urls], bytes(verdicts))

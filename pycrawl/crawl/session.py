@@ -11,13 +11,14 @@ import logging
 import random
 import time
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import TracebackType
 
 import numpy as np
 
 from pycrawl.config import Config
 from pycrawl.crawl.directory import CrawlDirectory
+from pycrawl.crawl.forgetting import carry_on
 from pycrawl.crawl.judging import OnProgress, judge_anew, let_held_in
 from pycrawl.frontier.back import BackQueue, Entry
 from pycrawl.frontier.discovered import Discovered
@@ -79,6 +80,7 @@ class Session:
         self.directory = directory
         self.config = config
         self.database = Database.open(directory.state)
+        carry_on(directory, self.database, config)
         with self.database.explained():
             self.seed = meta.hash_seed(self.database)
             self.judge = Judge(config, Unwanted(self.database, self.seed))
@@ -99,11 +101,10 @@ class Session:
             )  # fmt: skip
             self.frontier.lower(self.mirrors.originals)
             files = [CompoundFile(*row) for row in documents.files(self.database)]
+            last = replace(files[-1], closed=documents.is_closed(self.database, files[-1].file_id)) if files else None
             self._next_document = documents.next_document_id(self.database)
         self.recovery = recover(directory.docs, files)
-        self._writer = CompoundWriter(
-            directory.docs, config.store.file_size, config.store.compress, files[-1] if files else None
-        )
+        self._writer = CompoundWriter(directory.docs, config.store.file_size, config.store.compress, last)
         self.discovered = Discovered()
         self.group = Group()
         self._closed: tuple[Group, PendingSync] | None = None
@@ -172,6 +173,10 @@ class Session:
                 return group.documents[document_id - group.documents[0].id]
         return documents.document(self.database, document_id)
 
+    def _is_own_version(self, join: Join) -> bool:
+        """Whether a document resembles an older version of its own page: a page is no near-duplicate of itself."""
+        return self._document(join.document_id).url_id == self._document(join.near_id).url_id
+
     def robots_of(self, site: str) -> RobotsFile | None:
         """The robots.txt of an origin, as last answered, committed or not."""
         for group in self._unwritten():
@@ -219,12 +224,13 @@ class Session:
         # The links of a page must not be committed after the page: it would not be fetched again to find them.
         self.sieve(now)
         pending = self._writer.begin_sync()
-        self.group.joins = self.near_seen.close_group()
+        self.group.joins = self.near_seen.close_group(self._is_own_version)
         self.group.counts["duplicates_near"] += len(self.group.joins)
         self._closed = (self.group, pending)
         self.group = Group()
         self.content_seen.close_group()
         self.hosts.close_group()
+        self.kinds.close_group()
         self.passages.close_group()
         return pending
 

@@ -26,14 +26,14 @@ from pycrawl.fetch.loop import READ, WRITE, Loop, Timer
 from pycrawl.fetch.proxies import Proxy
 from pycrawl.fetch.routes import OnDone, ResolvingTransport, Route
 from pycrawl.fetch.transport import (
-    ACCEPT,
-    ENCODINGS,
     Request,
+    RequestTerms,
     Response,
     TransportSettings,
     WantsType,
     ca_file,
-    own_headers,
+    common_headers,
+    with_own_headers,
 )
 from pycrawl.model import Outcome
 
@@ -63,8 +63,9 @@ def _resolve_entry(target: Target, addresses: tuple[str, ...]) -> str:
     return f"{_bracketed(target[0])}:{target[1]}:{','.join(map(_bracketed, addresses))}"
 
 
-def _header_lines(request: Request) -> list[bytes]:
-    return [f"{name}: {value}".encode("latin-1") for name, value in own_headers(request)]
+def _header_lines(headers: dict[str, str]) -> list[bytes]:
+    """For libcurl, which leaves out a header without a value."""
+    return [(f"{name}: {value}" if value else f"{name}:").encode("latin-1") for name, value in headers.items()]
 
 
 def _idle_connections(slots: int) -> int:
@@ -96,7 +97,7 @@ class CurlTransport(ResolvingTransport):
         self._targets_active: dict[Target, int] = {}  # how many of `_active` go there
         self._fresh: list[Slot] = []  # added to libcurl, but not started yet
         # The encodings stand here and not in an option of libcurl, which would then decode without marking damage.
-        self._headers = [f"Accept: {ACCEPT}".encode(), f"Accept-Encoding: {ENCODINGS}".encode()]
+        self._headers: dict[RequestTerms, dict[str, str]] = {}  # those that all requests with these terms have
         self._ca_file = ca_file(settings)
         self._turn_due = False  # `_turn` is among the loop's callbacks
         self._kick_due = False  # libcurl asked to be called at once
@@ -131,10 +132,13 @@ class CurlTransport(ResolvingTransport):
         try:
             curl.setopt(pycurl.URL, request.url)
             self._set_addresses(slot, route)
+            terms = request.terms or self._settings
+            if slot.terms is not terms:
+                self._set_terms(slot, terms)
             if request.headers or request.cookies or slot.has_own_headers:
-                lines = _header_lines(request)
-                curl.setopt(pycurl.HTTPHEADER, self._headers + lines)
-                slot.has_own_headers = bool(lines)
+                headers = with_own_headers(self._headers[terms], request)
+                curl.setopt(pycurl.HTTPHEADER, _header_lines(headers))
+                slot.has_own_headers = bool(request.headers or request.cookies)
             if spent != slot.spent:
                 self._set_timeouts(slot, spent)
             self._multi.add_handle(curl)
@@ -176,17 +180,27 @@ class CurlTransport(ResolvingTransport):
             entries.insert(0, f"-{_bracketed(last[0])}:{last[1]}")
         slot.curl.setopt(pycurl.RESOLVE, entries)
 
+    def _set_terms(self, slot: Slot, terms: RequestTerms) -> None:
+        """Headers and time-outs are to be set by the caller, as those of the last request may differ."""
+        if terms not in self._headers:
+            self._headers[terms] = common_headers(terms)
+        slot.terms = terms
+        slot.has_own_headers = True
+        slot.spent = -1.0
+        slot.curl.setopt(pycurl.USERAGENT, terms.user_agent)
+        slot.curl.setopt(pycurl.LOW_SPEED_LIMIT, terms.min_bytes_per_second)
+        slot.curl.setopt(pycurl.LOW_SPEED_TIME, max(1, round(terms.slow_seconds)))
+
     def _set_timeouts(self, slot: Slot, spent: float) -> None:
-        """Set the slot's time-outs: those of the settings, less the seconds `spent` on looking the name up."""
+        """Set the slot's time-outs: those of its terms, less the seconds `spent` on looking the name up."""
+        assert slot.terms is not None
         slot.spent = spent
-        settings = self._settings
-        slot.curl.setopt(pycurl.CONNECTTIMEOUT_MS, max(1, int((settings.connect_timeout - spent) * 1000)))
-        slot.curl.setopt(pycurl.TIMEOUT_MS, max(1, int((settings.total_timeout - spent) * 1000)))
+        slot.curl.setopt(pycurl.CONNECTTIMEOUT_MS, max(1, int((slot.terms.connect_timeout - spent) * 1000)))
+        slot.curl.setopt(pycurl.TIMEOUT_MS, max(1, int((slot.terms.total_timeout - spent) * 1000)))
 
     def _new_slot(self, way: Way) -> Slot:
-        settings = self._settings
         curl = pycurl.Curl()
-        slot = Slot(curl, way, settings, self._guard, self._keeps_body, self._room)
+        slot = Slot(curl, way, self._guard, self._keeps_body, self._room)
         for option, value in (
             (pycurl.NOSIGNAL, 1),
             (pycurl.PROTOCOLS, pycurl.PROTO_HTTP | pycurl.PROTO_HTTPS),
@@ -196,13 +210,9 @@ class CurlTransport(ResolvingTransport):
             (pycurl.NOPROXY, ""),  # our own choice of proxies goes before libcurl's reading of the environment
             (pycurl.PROXY, ""),
             (pycurl.PATH_AS_IS, 1),
-            (pycurl.USERAGENT, settings.user_agent),
-            (pycurl.HTTPHEADER, self._headers),
             (pycurl.CAINFO, self._ca_file),
             (pycurl.DNS_CACHE_TIMEOUT, -1),
             (pycurl.BUFFERSIZE, _RECEIVE_BYTES),
-            (pycurl.LOW_SPEED_LIMIT, settings.min_bytes_per_second),
-            (pycurl.LOW_SPEED_TIME, max(1, round(settings.slow_seconds))),
             (pycurl.HEADERFUNCTION, slot.lines.append),
             (pycurl.WRITEFUNCTION, slot.on_body),
         ):

@@ -14,7 +14,7 @@ from pycrawl.fetch.addresses import Guard
 from pycrawl.fetch.decoding import Body
 from pycrawl.fetch.proxies import Proxy
 from pycrawl.fetch.routes import Route, body_of, fill
-from pycrawl.fetch.transport import DRAINED_BYTES, Head, Request, Response, TransportSettings, find_header
+from pycrawl.fetch.transport import DRAINED_BYTES, Head, Request, RequestTerms, Response, find_header
 from pycrawl.model import Outcome
 
 _E_WEIRD_SERVER_REPLY = 8  # these have no name of their own in pycurl
@@ -105,7 +105,6 @@ class Slot:
         "_keeps_body",
         "_refused",
         "_room",
-        "_settings",
         "_size",
         "_stop",
         "curl",
@@ -116,6 +115,7 @@ class Slot:
         "route",
         "spent",
         "started",
+        "terms",
         "way",
     )
 
@@ -123,7 +123,6 @@ class Slot:
         self,
         curl: Any,
         way: Way,
-        settings: TransportSettings,
         guard: Guard,
         keeps_body: Callable[[Head], bool],
         room: Room,
@@ -132,12 +131,12 @@ class Slot:
         self.way = way
         self.lines: list[bytes] = []
         self.resolved: Target | None = None  # whose addresses this slot has put into libcurl's DNS cache
-        self.has_own_headers = False  # the handle is set to other headers than the common ones
-        self.spent = -1.0  # seconds by which the handle's time-outs are shorter than the settings say
+        self.terms: RequestTerms | None = None  # that the handle is set to
+        self.has_own_headers = False  # the handle is set to other headers than the common ones of its terms
+        self.spent = -1.0  # seconds by which the handle's time-outs are shorter than its terms say
         self.request: Request
         self.route: Route
         self.started: float
-        self._settings = settings
         self._guard = guard
         self._keeps_body = keeps_body
         self._room = room
@@ -177,7 +176,8 @@ class Slot:
 
     def _is_in_the_way(self) -> bool:
         assert self._body is not None
-        held = self._settings.max_body_bytes - self._body.room
+        assert self.terms is not None
+        held = self.terms.max_body_bytes - self._body.room
         self._room.free -= held - self._held
         self._held = held
         return self._room.free < 0 and held > _FAIR_SHARE
@@ -202,7 +202,8 @@ class Slot:
         stop = self._stop
         if stop is Stop.HEADERS_TOO_LARGE:
             response.outcome = Outcome.HEADERS_TOO_LARGE
-            response.detail = f"the headers exceed {self._settings.max_header_bytes} bytes"
+            assert self.terms is not None
+            response.detail = f"the headers exceed {self.terms.max_header_bytes} bytes"
         elif stop is Stop.NO_ROOM:
             response.outcome = Outcome.NO_ROOM
             response.detail = f"all open pages together exceed {self._room.size} bytes"
@@ -215,9 +216,10 @@ class Slot:
         return response
 
     def _read_head(self) -> None:
+        assert self.terms is not None
         head = self._head = Head(self.lines)
         self._header_bytes = sum(map(len, self.lines))
-        if self._header_bytes > self._settings.max_header_bytes:
+        if self._header_bytes > self.terms.max_header_bytes:
             self._stop = Stop.HEADERS_TOO_LARGE
         elif not (self.request.any_type or self._keeps_body(head)):
             self._stop = Stop.UNWANTED_TYPE
@@ -225,7 +227,7 @@ class Slot:
             if length.isdigit() and int(length) > DRAINED_BYTES:
                 self._size = DRAINED_BYTES
         else:
-            self._body = body_of(head, self._settings.max_body_bytes)
+            self._body = body_of(head, self.terms.max_body_bytes)
 
     def _failure(self, code: int, message: str) -> tuple[Outcome, str]:
         detail = " ".join(message.split()) or f"libcurl's error {code}"

@@ -65,7 +65,7 @@ def fill(response: Response, route: Route, head: Head, body: Body | None) -> Non
 
 def _refusal(host: str, address: str) -> str:
     where = host if host == address else f"{host} is at {address}, which"
-    return f"{where} is not a public address; set security.allow_private_addresses = true to crawl it"
+    return f"{where} is a private address; set security.allow_private_addresses = true to crawl it"
 
 
 def body_of(head: Head, limit: int) -> Body:

@@ -12,29 +12,64 @@ import re
 import ssl
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, Self
 
 import certifi
 
 from pycrawl.config import Config
+from pycrawl.config.headers import merged
 from pycrawl.fetch.proxies import NO_PROXIES, Proxies
 from pycrawl.model import Outcome
+from pycrawl.urls.host_settings import HostSettings
 
 SLOW_SECONDS = 15.0  # a fetch that is below limits.min_bytes_per_second for so long is given up
 DRAINED_BYTES = 65_536  # an unwanted body up to this is read and dropped: cheaper for both sides than a new connection
+_ROOM_BYTES = 128_000_000
 ACCEPT = "text/html,application/xhtml+xml;q=0.9,*/*;q=0.5"
 ENCODINGS = "gzip, deflate, br"
 REDIRECTS = frozenset((301, 302, 303, 307, 308))  # statuses whose Location is followed
 TOO_BUSY = frozenset((429, 503))  # statuses that ask for fewer requests
+_COOKIE = "Cookie"
 _BLANKS = (b" ", b"\t")
 _LINE_ENDS = (b"\r\n", b"\n")
 _CONTROLS = re.compile(r"[\0-\x1f\x7f]")
 
 WantsType = Callable[[str], bool]
 Headers = list[tuple[bytes, bytes]]
+
+
+@dataclass(frozen=True, slots=True)
+class RequestTerms:
+    """What holds for the requests to a host. Durations in seconds, sizes in bytes.
+
+    Hosts with the same terms share one object: transports keep by it what they make of it.
+    """
+
+    user_agent: str
+    connect_timeout: float = 10.0  # name look-up, connection and TLS together
+    total_timeout: float = 60.0
+    min_bytes_per_second: int = 100  # 0: no limit
+    slow_seconds: float = SLOW_SECONDS
+    max_body_bytes: int = 10_000_000  # after decompression
+    max_header_bytes: int = 65_536
+    headers: tuple[tuple[str, str], ...] = ()  # the user's; one with an empty value is not sent
+
+    @classmethod
+    def for_host(cls, config: Config, settings: HostSettings) -> Self:
+        """The terms of hosts with these settings."""
+        limits = settings.limits
+        return cls(
+            user_agent=config.user_agent,
+            connect_timeout=limits.connect_timeout,
+            total_timeout=limits.total_timeout,
+            min_bytes_per_second=limits.min_bytes_per_second,
+            max_body_bytes=limits.max_body_bytes,
+            max_header_bytes=limits.max_header_bytes,
+            headers=settings.headers,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +86,7 @@ class Request:
     any_type: bool = False  # the body is wanted whatever its type, as that of robots.txt
     address: str = ""
     cookies: str = ""  # the Cookie header; empty: what the jar holds, if there is one
+    terms: RequestTerms | None = None  # of its host; None: those of the transport
 
 
 @dataclass(slots=True)
@@ -83,18 +119,11 @@ class Response:
 
 
 @dataclass(frozen=True, slots=True)
-class TransportSettings:
-    """The part of the configuration that a transport needs. Durations in seconds, sizes in bytes."""
+class TransportSettings(RequestTerms):
+    """The part of the configuration that a transport needs: the terms of requests that bring none, and more."""
 
-    user_agent: str
     slots: int = 128  # fetches open at once
-    connect_timeout: float = 10.0  # name look-up, connection and TLS together
-    total_timeout: float = 60.0
-    min_bytes_per_second: int = 100  # 0: no limit
-    slow_seconds: float = SLOW_SECONDS
-    max_body_bytes: int = 10_000_000  # after decompression
-    room_bytes: int = 128_000_000  # for all bodies that are open, together; at least two of the largest size
-    max_header_bytes: int = 65_536
+    room_bytes: int = _ROOM_BYTES  # for all bodies that are open, together; at least two of the largest size
     allow_private: bool = False
     allow_networks: tuple[str, ...] = ()
     proxies: Proxies = NO_PROXIES
@@ -104,21 +133,22 @@ class TransportSettings:
 
     @classmethod
     def of(cls, config: Config) -> TransportSettings:
-        limits = config.limits
-        return cls(
-            user_agent=config.user_agent,
+        return replace(
+            cls.for_host(config, HostSettings.of(config)),
             slots=config.crawl.slots_per_fetcher,
-            connect_timeout=limits.connect_timeout,
-            total_timeout=limits.total_timeout,
-            min_bytes_per_second=limits.min_bytes_per_second,
-            max_body_bytes=limits.max_body_bytes,
-            max_header_bytes=limits.max_header_bytes,
+            room_bytes=max(_ROOM_BYTES, 2 * _largest_body(config)),
             allow_private=config.security.allow_private_addresses,
             allow_networks=config.security.allow_networks,
             proxies=Proxies.of(config.crawl.proxy, os.environ),
             cookies=config.crawl.cookies,
             nameservers=config.crawl.nameservers,
         )
+
+
+def _largest_body(config: Config) -> int:
+    """The largest that any host may send, in bytes."""
+    sizes: list[int] = [entry.limits.get("max_body_bytes", 0) for entry in config.hosts]
+    return max([config.limits.max_body_bytes, *sizes])
 
 
 class Transport(Protocol):
@@ -160,13 +190,25 @@ def all_values(headers: Headers, name: bytes) -> list[bytes]:
     return [value for key, value in headers if len(key) == length and key.lower() == name]
 
 
-def own_headers(request: Request) -> list[tuple[str, str]]:
-    """Returns the headers of this request beside those that all requests have, in Latin-1.
+def common_headers(terms: RequestTerms) -> dict[str, str]:
+    """The headers of all requests with these terms, User-Agent apart: ours, or the user's in their place. The value of
+    one that is not to be sent is empty."""
+    headers = merged([("Accept", ACCEPT), ("Accept-Encoding", ENCODINGS)], terms.headers)
+    return {_COOKIE if name.lower() == _COOKIE.lower() else name: value for name, value in headers}
+
+
+def with_own_headers(common: dict[str, str], request: Request) -> dict[str, str]:
+    """The headers of this request, in Latin-1: the common ones of its terms and its own.
 
     A header with control characters is left out, as these could forge further headers.
     """
-    headers = (*request.headers, ("Cookie", request.cookies)) if request.cookies else request.headers
-    return [(_latin(name), _latin(value)) for name, value in headers if not _CONTROLS.search(name + value)]
+    headers = dict(common)
+    for name, value in request.headers:
+        if not _CONTROLS.search(name + value):
+            headers[_latin(name)] = _latin(value)
+    if request.cookies and not _CONTROLS.search(request.cookies):
+        headers[_COOKIE] = "; ".join(filter(None, (common.get(_COOKIE), _latin(request.cookies))))
+    return headers
 
 
 def _latin(text: str) -> str:

@@ -16,7 +16,7 @@ from urllib3.connection import HTTPConnection, HTTPSConnection
 from pycrawl.fetch.addresses import Guard
 from pycrawl.fetch.proxies import Proxy
 from pycrawl.fetch.routes import Route
-from pycrawl.fetch.transport import TransportSettings
+from pycrawl.fetch.transport import RequestTerms
 from pycrawl.fetch.tunnels import TunnelError, open_tunnel
 from pycrawl.model import Outcome
 
@@ -39,12 +39,12 @@ class FetchError(Exception):
 class Budget:
     """The limits of one fetch on time, speed and header size. `read_into` does all reading, and checks them."""
 
-    def __init__(self, settings: TransportSettings, started: float) -> None:
+    def __init__(self, terms: RequestTerms, started: float) -> None:
         self.wire_bytes = 0
         self.lines: list[bytes] = []  # the header lines so far
-        self._settings = settings
-        self._deadline = started + settings.total_timeout
-        self._connect_deadline = started + settings.connect_timeout
+        self._terms = terms
+        self._deadline = started + terms.total_timeout
+        self._connect_deadline = started + terms.connect_timeout
         self._header_bytes = 0
         self._window_start = time.monotonic()
         self._window_bytes = 0
@@ -52,7 +52,7 @@ class Budget:
     def connect_seconds(self) -> float:
         left = self._connect_deadline - time.monotonic()
         if left <= 0:
-            raise FetchError(Outcome.CONNECT_TIMEOUT, f"no connection within {self._settings.connect_timeout:g} s")
+            raise FetchError(Outcome.CONNECT_TIMEOUT, f"no connection within {self._terms.connect_timeout:g} s")
         return left
 
     def open_window(self) -> None:
@@ -73,8 +73,8 @@ class Budget:
 
     def take_line(self, line: bytes) -> None:
         self._header_bytes += len(line)
-        if self._header_bytes > self._settings.max_header_bytes:
-            raise FetchError(Outcome.HEADERS_TOO_LARGE, f"the headers exceed {self._settings.max_header_bytes} bytes")
+        if self._header_bytes > self._terms.max_header_bytes:
+            raise FetchError(Outcome.HEADERS_TOO_LARGE, f"the headers exceed {self._terms.max_header_bytes} bytes")
         if b"\0" in line:
             raise FetchError(Outcome.BAD_RESPONSE, "NUL byte in header")
         if b":" not in line and line.strip() and not line.startswith((b"HTTP/", b" ", b"\t")):
@@ -84,20 +84,19 @@ class Budget:
     def _patience(self) -> float:
         """Returns the seconds until the limits must be checked again; raises FetchError if one is exceeded."""
         now = time.monotonic()
-        settings = self._settings
+        terms = self._terms
         if now >= self._deadline:
-            raise FetchError(Outcome.TIMEOUT, f"not done within {settings.total_timeout:g} s")
-        if not settings.min_bytes_per_second:
+            raise FetchError(Outcome.TIMEOUT, f"not done within {terms.total_timeout:g} s")
+        if not terms.min_bytes_per_second:
             return self._deadline - now
-        window_end = self._window_start + settings.slow_seconds
+        window_end = self._window_start + terms.slow_seconds
         if now >= window_end:
             self._check_rate(now)
-            window_end = now + settings.slow_seconds
+            window_end = now + terms.slow_seconds
         return min(self._deadline, window_end) - now
 
     def _check_rate(self, now: float) -> None:
-        settings = self._settings
-        if self._window_bytes < settings.min_bytes_per_second * (now - self._window_start):
+        if self._window_bytes < self._terms.min_bytes_per_second * (now - self._window_start):
             outcome = Outcome.TOO_SLOW if self.wire_bytes else Outcome.TIMEOUT
             raise FetchError(outcome, f"{self._window_bytes} bytes in {now - self._window_start:.0f} s")
         self.open_window()

@@ -25,17 +25,17 @@ from pycrawl.fetch.loop import Loop
 from pycrawl.fetch.origins import Origin
 from pycrawl.fetch.routes import OnDone, ResolvingTransport, Route, body_of, fill
 from pycrawl.fetch.transport import (
-    ACCEPT,
     DRAINED_BYTES,
-    ENCODINGS,
     Head,
     Request,
+    RequestTerms,
     Response,
     TransportSettings,
     WantsType,
     all_values,
     ca_file,
-    own_headers,
+    common_headers,
+    with_own_headers,
 )
 from pycrawl.fetch.urllib3_connections import Budget, Connection, FetchError, new_connection
 from pycrawl.model import Outcome
@@ -51,6 +51,7 @@ class _Job:
     started: float
     spent: float  # seconds, on name look-ups
     route: Route
+    terms: RequestTerms
 
 
 class _IdleConnections:
@@ -99,11 +100,7 @@ class ThreadTransport(ResolvingTransport):
         self._idle = _IdleConnections(count * _IDLE_PER_THREAD)
         self._context = create_urllib3_context()
         self._context.load_verify_locations(ca_file(settings))
-        self._headers = {
-            "User-Agent": settings.user_agent,
-            "Accept": ACCEPT,
-            "Accept-Encoding": ENCODINGS,
-        }
+        self._headers: dict[RequestTerms, dict[str, str]] = {}  # those that all requests with these terms have
         self._jobs: SimpleQueue[_Job | None] = SimpleQueue()
         self._threads = [threading.Thread(target=self._work, daemon=True, name=f"fetch-{n}") for n in range(count)]
         for thread in self._threads:
@@ -116,7 +113,7 @@ class ThreadTransport(ResolvingTransport):
         self._idle.close()
 
     def _start(self, request: Request, started: float, spent: float, route: Route) -> None:
-        self._jobs.put(_Job(request, started, spent, route))
+        self._jobs.put(_Job(request, started, spent, route, request.terms or self._settings))
 
     def _work(self) -> None:
         while (job := self._jobs.get()) is not None and not self._closed:
@@ -126,7 +123,7 @@ class ThreadTransport(ResolvingTransport):
 
     def _fetch(self, job: _Job) -> Response:
         response = Response(job.request.key, job.request.url, job.started, cookies=job.request.cookies)
-        budget = Budget(self._settings, time.monotonic() - job.spent)  # waiting for a thread is not the host's fault
+        budget = Budget(job.terms, time.monotonic() - job.spent)  # waiting for a thread is not the host's fault
         try:
             self._exchange(job, budget, response)
         except Exception as error:  # noqa: BLE001 - a thread must answer each job, whatever a library raises
@@ -144,7 +141,7 @@ class ThreadTransport(ResolvingTransport):
             head = Head(budget.lines)
             _check_length(head)
             if job.request.any_type or self._keeps_body(head):
-                body = body_of(head, self._settings.max_body_bytes)
+                body = body_of(head, job.terms.max_body_bytes)
                 reusable = _read(answer, body)
                 fill(response, job.route, head, body)
             else:
@@ -167,7 +164,7 @@ class ThreadTransport(ResolvingTransport):
             except ConnectionError:  # RemoteDisconnected is one
                 kept.close()
                 budget.lines.clear()
-        connection = new_connection(job.route, self._guard, self._context, self._settings.user_agent)
+        connection = new_connection(job.route, self._guard, self._context, job.terms.user_agent)
         try:
             return connection, self._ask_on(connection, job, budget)
         except BaseException:
@@ -179,17 +176,23 @@ class ThreadTransport(ResolvingTransport):
         if connection.sock is None:
             connection.timeout = budget.connect_seconds()
             connection.connect()
-        headers = {**self._headers, **dict(own_headers(job.request))}
+        headers = self._headers_of(job)
         target = "/" + job.request.url.split("/", 3)[3].partition("#")[0]
         proxy = job.route.proxy
         if proxy is not None and proxy.is_http and job.route.origin.scheme == "http":
             target = job.request.url.partition("#")[0]
             if proxy.authorization:
                 headers["Proxy-Authorization"] = proxy.authorization
-        connection.timeout = self._settings.total_timeout
+        connection.timeout = job.terms.total_timeout
         connection.request("GET", target, headers=headers, preload_content=False, decode_content=False)
         budget.open_window()
         return connection.getresponse()
+
+    def _headers_of(self, job: _Job) -> dict[str, str]:
+        common = self._headers.get(job.terms)
+        if common is None:  # two threads may both make it, and come to the same
+            common = self._headers[job.terms] = {"User-Agent": job.terms.user_agent, **common_headers(job.terms)}
+        return {name: value for name, value in with_own_headers(common, job.request).items() if value}
 
 
 def _check_length(head: Head) -> None:

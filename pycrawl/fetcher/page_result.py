@@ -60,13 +60,10 @@ class PageReader:
         self._scope = scope
         self._rules = UrlRules.of(config)
         self._seed = seed
-        self._max_redirects = config.limits.max_redirects
         self._dochdr = config.store.dochdr
         self._compress = config.store.compress
         self._agent = config.crawl.name
-        self._obey_header = config.politeness.x_robots_tag
-        self._obey_meta = config.politeness.meta_robots
-        self._packer = LinkPacker(self._rules, scope, seed, config.limits.max_links_per_page)
+        self._packer = LinkPacker(self._rules, scope, seed)
         self._link_memory = LinkMemory(seed)
         self._wants_prints = config.content.near_duplicates
         self._parsers = Parsers(config.plugins)
@@ -107,10 +104,11 @@ class PageReader:
             return result(job, response, Outcome.BAD_REDIRECT, detail="redirects to itself")
         if self._scope.is_too_long(target):
             return result(job, response, Outcome.BAD_REDIRECT, detail=f"longer than limits.max_url_length: {location}")
+        is_too_far = job.hops >= self._scope.settings.of_url(target).limits.max_redirects
         return result(
             job,
             response,
-            Outcome.TOO_MANY_REDIRECTS if job.hops >= self._max_redirects else Outcome.REDIRECT,
+            Outcome.TOO_MANY_REDIRECTS if is_too_far else Outcome.REDIRECT,
             detail=target,
             location=target,
             location_hash=url_hash(target, self._seed),
@@ -147,13 +145,13 @@ class PageReader:
     def _read(self, job: FetchJob, body: Body, parser: Parser | None, header_wishes: frozenset[str]) -> _Reading:
         """Raises PluginFailed. `header_wishes`: what the server asks of robots; the page may ask for more."""
         if parser is None:
-            return _Reading(Parsed(), _NOTHING_PACKED, self._obeyed(header_wishes, frozenset()), None)
+            return _Reading(Parsed(), _NOTHING_PACKED, self._obeyed(job.url, header_wishes, frozenset()), None)
         is_html = parser is self._parsers.html
         clock = self._clock()
         begun = clock()
         page = parser.parse(body, self._wanted._replace(text=job.close_look or not is_html))
         parsed_at = clock()
-        wishes = self._obeyed(header_wishes, page.robots)
+        wishes = self._obeyed(job.url, header_wishes, page.robots)
         packed_links = self._packer.pack(page, job.url, self._ask(header_wishes, page))
         packed_at = clock()
         look = self._close_look(job, page, packed_links.links) if job.close_look and is_html else None
@@ -162,10 +160,11 @@ class PageReader:
         self.stage_seconds["close look"] += (clock() - packed_at) * _SAMPLED
         return _Reading(page, packed_links, wishes, look)
 
-    def _obeyed(self, header_wishes: frozenset[str], page_wishes: frozenset[str]) -> frozenset[str]:
-        """What is asked of robots that keep pages, as far as the settings obey it."""
-        by_header = header_wishes if self._obey_header else frozenset()
-        return by_header | page_wishes if self._obey_meta else by_header
+    def _obeyed(self, url: str, header_wishes: frozenset[str], page_wishes: frozenset[str]) -> frozenset[str]:
+        """What is asked of robots that keep pages, as far as the settings of the page's host obey it."""
+        politeness = self._scope.settings.of_url(url).politeness
+        by_header = header_wishes if politeness.x_robots_tag else frozenset()
+        return by_header | page_wishes if politeness.meta_robots else by_header
 
     def _ask(self, header_wishes: frozenset[str], page: Parsed) -> int:
         """What asks that none of the page's links be followed. Whether that is obeyed, the coordinator decides."""

@@ -16,7 +16,7 @@ from typing import Protocol
 
 from pycrawl.config import Config
 from pycrawl.fetch.loop import Loop
-from pycrawl.fetch.transport import TOO_BUSY, Request, Response
+from pycrawl.fetch.transport import TOO_BUSY, Request, RequestTerms, Response
 from pycrawl.fetch.transports import new_transport
 from pycrawl.fetcher.page_result import PageReader
 from pycrawl.fetcher.probe_result import ProbeReader
@@ -25,6 +25,7 @@ from pycrawl.fetcher.robots_result import RobotsReader, RulesCache
 from pycrawl.model import FetchJob, FetchResult, Jobs, Kind, Outcome, Results
 from pycrawl.processes.allocation import collect_rarely, keep_freed_memory
 from pycrawl.processes.pipe_queue import Receiver, Sender
+from pycrawl.urls.host_settings import HostSettings
 from pycrawl.urls.scope import Scope
 
 _SIGN_OF_LIFE_SECONDS = 1.0
@@ -48,17 +49,18 @@ class Fetcher:
         self._working_on = working_on
         self._config = config
         scope = Scope(config)
+        self._settings = scope.settings
+        self._terms: dict[HostSettings, RequestTerms | None] = {self._settings.common: None}  # None: the transport's
         self._rules = RulesCache(config.crawl.name)
         self._page_reader = PageReader(config, scope, seed)
         self._readers: dict[Kind, AnswerReader] = {
             Kind.PAGE: self._page_reader,
             Kind.PROBE: ProbeReader(config),
-            Kind.ROBOTS: RobotsReader(config, self._rules),
+            Kind.ROBOTS: RobotsReader(config, self._settings, self._rules),
         }
         self._loop = Loop()
         self._transport = new_transport(config, self._loop, scope.wants_type, self._on_response)
         self._open: dict[int, FetchJob] = {}  # jobs at the transport, by URL id
-        self._connections = config.politeness.connections_per_host
         self._at_host: dict[int, int] = {}  # how many of these by host id
         self._behind: dict[int, deque[FetchJob]] = {}  # by host id: jobs whose turn comes when one of these has ended
         self._in_trouble: OrderedDict[int, None] = OrderedDict()  # host ids, until the coordinator knows of it
@@ -91,7 +93,9 @@ class Fetcher:
                 self._start(job)
 
     def _start(self, job: FetchJob) -> None:
-        if job.kind is not Kind.ROBOTS and self._config.politeness.obey_robots:
+        # What holds is what the coordinator goes by: that of the URL's host, also where its robots.txt is elsewhere.
+        politeness = self._settings.of_url(f"{job.site}/" if job.site else job.url).politeness
+        if job.kind is not Kind.ROBOTS and politeness.obey_robots:
             refusal = self._rules.refusal(job)
             if refusal is not None:
                 self._done.append(unfetched(job, refusal))
@@ -102,7 +106,7 @@ class Fetcher:
                 return
             del self._in_trouble[job.host_id]
         at_host = self._at_host.get(job.host_id, 0)
-        if at_host >= self._connections:
+        if at_host >= politeness.connections_per_host:
             self._behind.setdefault(job.host_id, deque()).append(job)
         else:
             self._at_host[job.host_id] = at_host + 1
@@ -129,8 +133,15 @@ class Fetcher:
             any_type=job.kind is Kind.ROBOTS,
             address=job.address,
             cookies=job.cookies,
+            terms=self._terms_of(job),
         )
         self._transport.submit(request)
+
+    def _terms_of(self, job: FetchJob) -> RequestTerms | None:
+        settings = self._settings.of_url(job.url)
+        if settings not in self._terms:
+            self._terms[settings] = RequestTerms.for_host(self._config, settings)
+        return self._terms[settings]
 
     def _on_address(self, job: FetchJob, response: Response) -> None:
         """The name was looked up: to be fetched now if its address is the one that the host's gate is kept by."""

@@ -9,6 +9,7 @@ from pycrawl.fetch.transport import REDIRECTS, Response
 from pycrawl.fetcher.result import result, text_header
 from pycrawl.model import FetchJob, FetchResult, Outcome, RobotsFile
 from pycrawl.policy.robots import MAX_ROBOTS_BYTES, RobotsRules, expiry
+from pycrawl.urls.host_settings import SettingsByHost
 from pycrawl.urls.normal_form import UrlRules, normalise
 from pycrawl.urls.parts import origin
 
@@ -44,9 +45,9 @@ class RulesCache:
 
 
 class RobotsReader:
-    def __init__(self, config: Config, rules: RulesCache) -> None:
+    def __init__(self, config: Config, settings: SettingsByHost, rules: RulesCache) -> None:
         self._url_rules = UrlRules.of(config)
-        self._ttl = config.politeness.robots_ttl
+        self._settings = settings
         self._rules = rules
 
     def read(self, job: FetchJob, response: Response) -> FetchResult:
@@ -56,7 +57,8 @@ class RobotsReader:
             target = normalise(text_header(response, b"location"), self._url_rules, response.url)
             if target is not None:  # another hit, on this host or another one: the coordinator says when
                 return result(job, response, Outcome.REDIRECT, location=target, hops=job.hops + 1)
-        expires_at = expiry(text_header(response, b"cache-control"), response.fetched_at, self._ttl)
+        ttl = self._settings.of_url(f"{job.site}/").politeness.robots_ttl
+        expires_at = expiry(text_header(response, b"cache-control"), response.fetched_at, ttl)
         file = RobotsFile(response.status, response.body[:MAX_ROBOTS_BYTES], response.fetched_at, expires_at)
         rules = self._rules.keep(job.site, file)
         if rules.unreachable:

@@ -14,6 +14,7 @@ from pycrawl.policy.robots_digest import robots_digest
 from pycrawl.state.counters import Counters, totals
 from pycrawl.state.database import Database
 from pycrawl.state.hosts import Host
+from pycrawl.urls.host_settings import HostSettings
 
 HEAD = 64  # entries of one queue in memory
 MOST_UNWRITTEN = 50_000  # entries of all queues, in memory only
@@ -78,6 +79,7 @@ class RulesAtFetcher:
 class Gate:
     """What the hosts of one address share (see `gates.py`)."""
 
+    connections: int  # the most at once: the smallest number that one of its hosts allows
     in_flight: int = 0
     ready_at: float = 0.0  # not to be passed before, seconds since the epoch
     waiting: list[tuple[float, int, BackQueue]] = field(default_factory=list)  # a heap by the host's own time
@@ -89,6 +91,7 @@ class BackQueue:
 
     host: Host
     fetcher: int
+    settings: HostSettings
     entries: deque[Entry] = field(default_factory=deque)
     more: bool = False
     read_to: int = _NOWHERE  # the last place that was read into `entries`

@@ -10,7 +10,7 @@ import heapq
 import itertools
 import random
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from pycrawl.config import Config
@@ -19,6 +19,7 @@ from pycrawl.frontier.discovered import Discovered
 from pycrawl.frontier.front import STRETCH, FrontQueues
 from pycrawl.frontier.gates import Gates
 from pycrawl.frontier.guests import Guest, Guests
+from pycrawl.frontier.host_pace import HostPace, host_pace
 from pycrawl.frontier.judge import Judge
 from pycrawl.frontier.sieve import Added, Sieve
 from pycrawl.model import UrlOrder
@@ -96,9 +97,9 @@ class Frontier:
         self._wanted_queues = 1
         self._opened_at = _NEVER
         self._lowered: set[int] = set()  # hosts
-        self._connections = config.politeness.connections_per_host
-        self._gates = Gates(self._connections)
-        self._guests = Guests(hosts, self._gates, self._queues)
+        self.settings = judge.scope.settings
+        self._gates = Gates()
+        self._guests = Guests(hosts, self.settings, self._gates, self._queues)
         self._prioritiser = _prioritiser_of(config)
         self._run_depth = _NEVER  # deeper URLs are held until the next run
         self._held: list[tuple[int, int, int]] = []  # not yet in the table: id, host id, revisit
@@ -107,7 +108,6 @@ class Frontier:
             database, hosts, counters, seen, standings, self._front, judge, self._level_of, self._prioritiser is None
         )
         self._sieve.let_in = self._let_in
-        self._host_limit = config.limits.max_pages_per_host or _NEVER
 
     # In
 
@@ -129,11 +129,13 @@ class Frontier:
 
     def requeue(self, visited_before: float, outcomes: tuple[str, ...]) -> int:
         """Put URLs whose last visit is older, and ended in one of `outcomes`, back into the front queues."""
-        due = (
-            "visited_at <= ? AND requeued = 0 AND url_id IN (SELECT id FROM urls WHERE aside = 0)"
-            f" AND outcome IN ({', '.join('?' * len(outcomes))})"
+        return self.requeue_visits(
+            f"visited_at <= ? AND outcome IN ({', '.join('?' * len(outcomes))})", (visited_before, *outcomes)
         )
-        values = (visited_before, *outcomes)
+
+    def requeue_visits(self, condition: str, values: Sequence[object]) -> int:
+        """Put URLs back into the front queues whose last visit fulfils an SQL condition; those queued or aside stay."""
+        due = f"requeued = 0 AND url_id IN (SELECT id FROM urls WHERE aside = 0) AND ({condition})"
         level = level_in_sql()
         joined = f"FROM visits JOIN urls ON urls.id = visits.url_id WHERE {due}"
         counts = self._database.query(f"SELECT {level}, count(*) {joined} GROUP BY 1", values).fetchall()
@@ -225,7 +227,8 @@ class Frontier:
         fetcher = min(range(len(self._load)), key=self._load.__getitem__)
         queue = self._retired.pop(host_id, None)
         if queue is None or self._load[queue.fetcher] > _LOPSIDED * (self._load[fetcher] + 1):
-            queue = BackQueue(self._hosts.get(host_id), fetcher)
+            host = self._hosts.get(host_id)
+            queue = BackQueue(host, fetcher, self.settings.of(host.key))
         self._load[queue.fetcher] += 1
         queue.host.address = queue.host.address or address_literal(queue.host.key)
         self._queues[host_id] = queue
@@ -237,7 +240,7 @@ class Frontier:
         """Put a queue into its fetcher's heap if it belongs there; one whose host has given all it may is parked."""
         if self._could_be_hit(queue):
             self._push(queue, queue.host.ready_at, next(self._ticket))
-        elif queue.host.pages >= self._host_limit and not queue.is_empty:
+        elif queue.host.pages >= _page_limit(queue) and not queue.is_empty:
             self.park(queue)
 
     def _could_be_hit(self, queue: BackQueue) -> bool:
@@ -245,10 +248,10 @@ class Frontier:
         free."""
         # Where the host is must be known before a second connection is made.
         ahead = 0 if queue.holds_up else queue.ahead
-        most = self._connections + ahead if queue.host.address else 1
+        most = queue.settings.politeness.connections_per_host + ahead if queue.host.address else 1
         if queue.scheduled or queue.in_flight >= most or queue.is_empty:
             return False
-        return queue.host.pages + queue.in_flight < self._host_limit
+        return queue.host.pages + queue.in_flight < _page_limit(queue)
 
     def _push(self, queue: BackQueue, at: float, ticket: int) -> None:
         queue.scheduled = True
@@ -262,6 +265,33 @@ class Frontier:
     def unpark(self, queue: BackQueue) -> None:
         self._parked -= queue.parked
         queue.parked = False
+
+    def let_be_asked(self, host_ids: Iterable[int], ready_at: Callable[[Host], float]) -> None:
+        """Forget the failures of these hosts: they may be hit at `ready_at`, unless they may be sooner."""
+        queues: set[BackQueue] = set()
+        for host_id in host_ids:
+            host = self._hosts.get(host_id)
+            host.failures = 0
+            host.ready_at = min(host.ready_at, ready_at(host))
+            self._hosts.touch(host)
+            queue = self._queues.get(host_id)
+            if queue is not None:
+                queues.add(queue)
+                self.unpark(queue)
+                if queue.gate is not None:
+                    queue.gate.ready_at = min(queue.gate.ready_at, host.ready_at)
+        self._schedule_anew(queues)
+
+    def _schedule_anew(self, queues: set[BackQueue]) -> None:
+        """Give queues that stand in a heap their present place there; one that waits at its gate stays there."""
+        for heap in self._heaps:
+            moved = [item[2] for item in heap if item[2] in queues]
+            if moved:
+                heap[:] = [item for item in heap if item[2] not in queues]
+                heapq.heapify(heap)
+            for queue in moved:
+                queue.scheduled = False
+                self._schedule(queue)
 
     # Out
 
@@ -301,7 +331,7 @@ class Frontier:
         gate = queue.gate
         if gate is None or not queue.in_flight:
             gate = queue.gate
-            queue.gate = self._gates.of(queue.host.address, now)
+            queue.gate = self._gates.of(queue.host.address, queue.settings.politeness.connections_per_host, now)
             if gate is not None and gate is not queue.gate:
                 self._let_next_in(gate)  # the host has moved: whoever waits at its old address need not wait for it
             gate = queue.gate
@@ -415,12 +445,8 @@ class Frontier:
         """Nothing is left that this run could fetch: no URL waits, none is in flight, parked hosts apart."""
         return not self._in_flight and len(self._queues) == self._parked and not len(self._front)
 
-    def typical_gap(self, delay: float, longest: float) -> float:
-        """The pause that the hosts with a back queue ask for, on average, in seconds."""
-        if not self._queues:
-            return delay
-        gaps = [max(delay, min(queue.host.crawl_delay, longest)) for queue in self._queues.values() if not queue.parked]
-        return sum(gaps) / len(gaps) if gaps else delay
+    def host_pace(self) -> HostPace:
+        return host_pace(self._queues.values(), self.settings.common.politeness.delay)
 
     def parked_hosts(self) -> list[Host]:
         return [queue.host for queue in self._queues.values() if queue.parked]
@@ -433,6 +459,10 @@ class Frontier:
         self._seen.flush()
         self._standings.flush()
         self._hosts.flush()
+
+
+def _page_limit(queue: BackQueue) -> float:
+    return queue.settings.limits.max_pages_per_host or _NEVER
 
 
 def _prioritiser_of(config: Config) -> PluginPrioritiser | None:

@@ -13,21 +13,22 @@ _MOST_IDLE = 50_000  # gates kept although nobody is there
 
 
 class Gates:
-    def __init__(self, connections: int) -> None:
-        self._connections = connections
+    def __init__(self) -> None:
         self._gates: dict[str, Gate] = {}
         self._ticket = 0  # equal times keep their order
 
-    def of(self, address: str, now: float) -> Gate:
+    def of(self, address: str, connections: int, now: float) -> Gate:
+        """The gate of an address, for a host that allows so many connections: from now on, it lets no more pass."""
         gate = self._gates.get(address)
         if gate is None:
             if len(self._gates) >= _MOST_IDLE:
                 self._forget_idle(now)
-            gate = self._gates[address] = Gate()
+            gate = self._gates[address] = Gate(connections)
+        gate.connections = min(gate.connections, connections)
         return gate
 
     def is_full(self, gate: Gate) -> bool:
-        return gate.in_flight >= self._connections
+        return gate.in_flight >= gate.connections
 
     def wait(self, gate: Gate, queue: BackQueue) -> None:
         self._ticket += 1

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pycrawl.frontier.back import BackQueue, Gate
 from pycrawl.frontier.gates import Gates
 from pycrawl.state.hosts import Host, Hosts
+from pycrawl.urls.host_settings import SettingsByHost
 from pycrawl.urls.parts import address_literal
 
 _AGAIN_SECONDS = 0.25  # until a host or an address is asked for again that is being hit
@@ -23,8 +24,9 @@ class Guest:
 
 
 class Guests:
-    def __init__(self, hosts: Hosts, gates: Gates, queues: dict[int, BackQueue]) -> None:
+    def __init__(self, hosts: Hosts, settings: SettingsByHost, gates: Gates, queues: dict[int, BackQueue]) -> None:
         self._hosts = hosts
+        self._settings = settings
         self._gates = gates
         self._queues = queues
         self._visited: dict[int, BackQueue | None] = {}  # by host id: its queue, if that waits for the visit's end
@@ -38,7 +40,8 @@ class Guests:
             return max(host.ready_at, now + _AGAIN_SECONDS)
         if host.ready_at > now:
             return host.ready_at
-        gate = self._gates.of(host.address, now) if host.address else None
+        connections = self._settings.of(key).politeness.connections_per_host
+        gate = self._gates.of(host.address, connections, now) if host.address else None
         if gate is asking.gate:
             gate = None
         if gate is not None:

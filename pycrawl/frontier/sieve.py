@@ -25,6 +25,7 @@ from pycrawl.state.counters import Counters
 from pycrawl.state.database import Database
 from pycrawl.state.hosts import Hosts
 from pycrawl.state.standings import DEEPEST, Standings
+from pycrawl.state.unwanted import FORGOTTEN, forgotten_text
 from pycrawl.state.url_seen import Looked, UrlSeen
 from pycrawl.urls.parts import host_key
 from pycrawl.urls.reasons import Reason
@@ -32,6 +33,7 @@ from pycrawl.urls.reasons import Reason
 _BY_ASKING = np.array([Reason.NOFOLLOW.code, Reason.SOFT_404_LINK.code], np.uint8)
 _BY_REDIRECTS = np.uint8(Reason.TOO_MANY_REDIRECTS.code)
 _EXTERNAL = Reason.EXTERNAL.code
+_FORGOTTEN = Reason.FORGOTTEN.code
 
 I64 = NDArray[np.int64]
 U8 = NDArray[np.uint8]
@@ -146,6 +148,8 @@ class Sieve:
             host_id = seed_hosts[first] if first < batch.seeds else self._hosts.id_of(host_key(url))
             depth = min(source.depth, least_depth) if least_depth < DEEPEST else source.depth
             aside = self._code_of(url, host_id, depth, source.hops, ask, verdicts[first])
+            if aside == _FORGOTTEN:
+                url = forgotten_text(int(looked.hashes[places[len(rows)]]))
             rows.append((url, host_id, depth, source.hops, source.via, source.parent_id, ask, aside))
         return self._insert(looked, places, rows, now)
 
@@ -251,7 +255,8 @@ class Sieve:
             depth = depth if one.depth is None else min(depth, one.depth)
             ask = 0 if one.clears_ask else ask
             hops = 0 if one.clears_hops else hops
-            aside = self._code_of(url, host_id, depth, hops, ask)
+            # The text of a forgotten URL is not there to be judged by.
+            aside = before if url.startswith(FORGOTTEN) else self._code_of(url, host_id, depth, hops, ask)
             if one.clears_ask or one.clears_hops:
                 self._database.write("UPDATE urls SET ask = ?, hops = ? WHERE id = ?", (ask, hops, url_id))
             self._standings.change(url_id, depth, aside)

@@ -33,17 +33,19 @@ _Found = int | tuple[str, int] | Reason
 
 
 class _Place(NamedTuple):
-    """What the links of a page are resolved against."""
+    """What the links of a page are resolved against, and how many are taken."""
 
     base: str
     home: str  # its origin
     folder: str  # up to the last slash of its path
     own_hash: int  # of the page's URL
     is_own: bool  # the base is the page's own URL
+    max_links: int
 
     @classmethod
-    def of(cls, base: str, own_hash: int, is_own: bool) -> _Place:
-        return cls(base, origin(base), base.partition("?")[0].rpartition("/")[0] + "/", own_hash, is_own)
+    def of(cls, base: str, own_hash: int, is_own: bool, max_links: int) -> _Place:
+        folder = base.partition("?")[0].rpartition("/")[0] + "/"
+        return cls(base, origin(base), folder, own_hash, is_own, max_links)
 
 
 class Packed(NamedTuple):
@@ -62,7 +64,6 @@ class LinkPacker:
         rules: UrlRules,
         scope: Scope,
         seed: int,
-        max_links: int,
         sent_slots: int = SENT_SLOTS,
         cache_entries: int = CACHE_ENTRIES if compiled is not None else PYTHON_CACHE_ENTRIES,
     ) -> None:
@@ -70,7 +71,6 @@ class LinkPacker:
         self._rules = rules
         self._scope = scope
         self._seed = seed
-        self._max_links = max_links
         # Hashes of URLs whose text was sent: one slot for each residue, the newest stays. Forgets, never invents:
         # slot 0 starts with a hash that belongs elsewhere, so that not even the hash 0 is taken for sent.
         self._sent = array("Q", bytes(8 * sent_slots))
@@ -104,7 +104,8 @@ class LinkPacker:
 
     def _place(self, page: Parsed, url: str) -> _Place:
         base = (normalise(page.base_href, self._rules, url) if page.base_href else url) or url
-        return _Place.of(base, url_hash(url, self._seed), base == url)
+        max_links = self._scope.settings.of_url(url).limits.max_links_per_page
+        return _Place.of(base, url_hash(url, self._seed), base == url, max_links)
 
     def _withhold(
         self,
@@ -120,10 +121,10 @@ class LinkPacker:
                 withheld.append((ask, links))
 
     def _pack(self, hrefs: list[str], place: _Place, filtered: dict[str, int]) -> PackedLinks:
-        if len(hrefs) > self._max_links:
+        if len(hrefs) > place.max_links:
             hrefs = _without_fragments(hrefs)
-            _count(filtered, Reason.TOO_MANY_LINKS, max(0, len(hrefs) - self._max_links))
-            hrefs = hrefs[: self._max_links]
+            _count(filtered, Reason.TOO_MANY_LINKS, max(0, len(hrefs) - place.max_links))
+            hrefs = hrefs[: place.max_links]
         hashes, reasons, unknown = self._cache.look(hrefs, place.home, place.folder, place.is_own, place.own_hash)
         for code in reasons:
             _count(filtered, _REASONS[code - 1], 1)

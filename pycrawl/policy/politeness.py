@@ -11,8 +11,10 @@ from dataclasses import dataclass
 from datetime import UTC
 from email.utils import parsedate_to_datetime
 
-from pycrawl.config import Config
+from pycrawl.config import PolitenessSection
+from pycrawl.model import RobotsFile
 
+MIN_ROBOTS_LIFETIME = 60.0  # seconds that a robots.txt is believed, whatever its server says of caching
 _FIRST_BACKOFF = 1.0  # seconds; the pause after a first failure, if the usual pause is shorter
 _FIRST_PARKING = 600.0  # seconds
 _LONGEST_PARKING = 86_400.0  # seconds
@@ -36,12 +38,12 @@ class PolitenessRules:
     from_start: bool = False
 
     @classmethod
-    def of(cls, config: Config) -> PolitenessRules:
-        section = config.politeness
+    def of(cls, section: PolitenessSection) -> PolitenessRules:
         return cls(
             delay=section.delay,
             delay_factor=section.delay_factor,
-            max_crawl_delay=section.max_crawl_delay,
+            # A Crawl-delay may be known from a time when robots.txt was obeyed.
+            max_crawl_delay=section.max_crawl_delay if section.obey_robots else 0.0,
             max_backoff=section.max_backoff,
             from_start=section.delay_from == "start",
         )
@@ -80,6 +82,12 @@ def parking(failures: int) -> float:
 def may_ignore_robots(failing_since: float, now: float) -> bool:
     """True if robots.txt has been unreachable for so long that it counts as missing (RFC 9309, 2.3.1.4)."""
     return failing_since > 0 and now - failing_since >= _ROBOTS_GIVEN_UP
+
+
+def is_robots_current(file: RobotsFile, ttl: float, now: float) -> bool:
+    """Whether a robots.txt need not be asked for again. `ttl` is the setting of now: it may have been longer when the
+    file came."""
+    return now < min(file.expires_at, file.fetched_at + max(ttl, MIN_ROBOTS_LIFETIME))
 
 
 def retry_after_seconds(value: str, now: float) -> float:

@@ -27,12 +27,12 @@ from protego._protego import (
 )
 
 from pycrawl.model import RobotsFile
+from pycrawl.policy.politeness import MIN_ROBOTS_LIFETIME
 from pycrawl.policy.robots_digest import robots_digest
 
 MAX_ROBOTS_BYTES = 500 * 1024  # RFC 9309, 2.5
 MAX_SITEMAPS = 1000
 MAX_SITEMAP_LENGTH = 2000  # characters
-MIN_LIFETIME = 60.0  # seconds that a robots.txt is believed, whatever its server says of caching
 
 _ROBOTS_PATH = "/robots.txt"
 
@@ -350,4 +350,4 @@ def expiry(headers_cache_control: str, fetched_at: float, ttl: float) -> float:
             lifetime = min(lifetime, float(age[1]))
         elif directive.strip().partition("=")[0] in ("no-store", "no-cache"):
             lifetime = 0.0
-    return fetched_at + max(lifetime, MIN_LIFETIME)
+    return fetched_at + max(lifetime, MIN_ROBOTS_LIFETIME)

@@ -9,6 +9,8 @@ from collections import Counter
 
 from pycrawl.state.database import Database
 
+_ADD = "INSERT INTO counters VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = value + excluded.value"
+
 
 class Counters:
     """What was counted since the last flush; the totals are in the table."""
@@ -21,11 +23,13 @@ class Counters:
         self._pending[name] += amount
 
     def flush(self) -> None:
-        self._database.write_many(
-            "INSERT INTO counters VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = value + excluded.value",
-            self._pending.items(),
-        )
+        self._database.write_many(_ADD, self._pending.items())
         self._pending.clear()
+
+
+def count(database: Database, name: str, amount: int) -> None:
+    """Change one total at once, in the open transaction."""
+    database.write(_ADD, (name, amount))
 
 
 def totals(database: Database) -> dict[str, int]:

@@ -12,7 +12,8 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from pycrawl.errors import StateError, StateTooNew, StoppedByLimit
+from pycrawl.config import CONFIG_NAME
+from pycrawl.errors import START_ANEW, StateError, StateTooNew, StoppedByLimit
 from pycrawl.state import schema
 
 STATE_NAME = "state.db"
@@ -108,6 +109,15 @@ class Database:
         finally:
             self._connection.execute("ROLLBACK")
 
+    def purge(self) -> None:
+        """Write the database anew, so that nothing deleted is left in its files. Outside of a transaction."""
+        self._connection.execute("PRAGMA temp_store = FILE")  # the new database may be larger than the memory
+        self._connection.execute("VACUUM")
+        (is_busy, _, _) = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        self._connection.execute("PRAGMA temp_store = MEMORY")
+        if is_busy:
+            raise StateError(f"{self.path}-wal: cannot be emptied, as another program reads the database. Try again.")
+
     def empty_cache(self) -> None:
         """After much was read once, as at the start: what is asked for next is not in there."""
         self._connection.execute("PRAGMA shrink_memory")
@@ -122,8 +132,11 @@ class Database:
 
 
 def _must_exist(path: Path) -> None:
-    if not path.is_file():
-        raise StateError(f"{path}: no such file. Run `pycrawl init` first, or name the crawl's directory with -C.")
+    if path.is_file():
+        return
+    if path.with_name(CONFIG_NAME).is_file():
+        raise StateError(f"{path}: is missing. {START_ANEW}")
+    raise StateError(f"{path}: no such file. Run `pycrawl init` first, or name the crawl's directory with -C.")
 
 
 @contextmanager

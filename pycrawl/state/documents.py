@@ -64,7 +64,16 @@ def save_documents(database: Database, documents: Iterable[Document]) -> None:
 
 
 def save_visits(database: Database, visits: Iterable[Visit]) -> None:
-    database.write_many("INSERT OR REPLACE INTO visits VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)", visits)
+    """Each takes the place of the URL's last visit. `since` stays where both ended alike."""
+    database.write_many(
+        "INSERT INTO visits (url_id, outcome, status, visited_at, tries, detail, etag, last_modified, digest,"
+        " document_id, requeued, since) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 0, ?4)"
+        " ON CONFLICT (url_id) DO UPDATE SET outcome = excluded.outcome, status = excluded.status,"
+        " visited_at = excluded.visited_at, tries = excluded.tries, detail = excluded.detail, etag = excluded.etag,"
+        " last_modified = excluded.last_modified, digest = excluded.digest, document_id = excluded.document_id,"
+        " requeued = 0, since = iif(outcome = excluded.outcome AND status = excluded.status, since, excluded.since)",
+        visits,
+    )
 
 
 def visit_of(database: Database, url_id: int) -> Visit | None:
@@ -87,6 +96,24 @@ def newest_document(database: Database, url_hash: int, at: float | None = None) 
         (signed(url_hash), at if at is not None else float("inf")),
     ).fetchone()
     return Document(*row) if row else None
+
+
+def is_older_stored(database: Database, document_id: int, since: float) -> bool:
+    """True if another document of the same URL is from before that time."""
+    row = database.query(
+        "SELECT 1 FROM documents AS one JOIN documents AS older ON older.url_hash = one.url_hash"
+        " WHERE one.id = ? AND older.fetched_at < ? LIMIT 1",
+        (document_id, since),
+    ).fetchone()
+    return row is not None
+
+
+def versions(database: Database, url_hash: int) -> list[Document]:
+    """All documents of a URL, the oldest first."""
+    rows = database.query(
+        "SELECT * FROM documents WHERE url_hash = ? ORDER BY fetched_at, id", (signed(url_hash),)
+    ).fetchall()
+    return [Document(*row) for row in rows]
 
 
 def documents_in_order(database: Database) -> Iterator[Document]:
@@ -113,12 +140,21 @@ def count_documents(database: Database) -> int:
 
 
 def save_files(database: Database, files: Iterable[tuple[int, str, int, int]]) -> None:
-    database.write_many("INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?)", files)
+    database.write_many(
+        "INSERT INTO files (id, name, length, records) VALUES (?, ?, ?, ?)"
+        " ON CONFLICT (id) DO UPDATE SET length = excluded.length, records = excluded.records",
+        files,
+    )
 
 
 def files(database: Database) -> list[tuple[int, str, int, int]]:
     """(id, name, committed length, records) of every compound file."""
     return database.query("SELECT id, name, length, records FROM files ORDER BY id").fetchall()
+
+
+def is_closed(database: Database, file_id: int) -> bool:
+    """True if records have left the compound file, so that none is added to it any more."""
+    return bool(database.query("SELECT closed FROM files WHERE id = ?", (file_id,)).fetchone()[0])
 
 
 def file_name(database: Database, file_id: int) -> str:

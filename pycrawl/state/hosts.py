@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict, deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from weakref import WeakValueDictionary
 
@@ -12,7 +12,7 @@ from pycrawl.state.database import Database
 
 CACHED_IDS = 200_000
 CACHED_HOSTS = 50_000
-_COLUMNS = "id, key, is_seed, pages, failures, ready_at, crawl_delay, address, robots_failing_since"
+_COLUMNS = "id, key, is_seed, pages, failures, ready_at, crawl_delay, address, robots_failing_since, trouble"
 
 
 @dataclass(slots=True, weakref_slot=True)
@@ -28,6 +28,7 @@ class Host:
     crawl_delay: float = 0.0  # from robots.txt, seconds
     address: str = ""  # last one dialled
     robots_failing_since: float = 0.0  # 0: it answers
+    trouble: str = ""  # the outcome of the last of the failures in a row
 
 
 class Hosts:
@@ -108,9 +109,19 @@ class Hosts:
         self.flush_new()
         self._database.write_many(
             "UPDATE hosts SET is_seed = ?, pages = ?, failures = ?, ready_at = ?, crawl_delay = ?, address = ?,"
-            " robots_failing_since = ? WHERE id = ?",
+            " robots_failing_since = ?, trouble = ? WHERE id = ?",
             (
-                (host.is_seed, pages, failures, host.ready_at, host.crawl_delay, host.address, failing_since, host.id)
+                (
+                    host.is_seed,
+                    pages,
+                    failures,
+                    host.ready_at,
+                    host.crawl_delay,
+                    host.address,
+                    failing_since,
+                    host.trouble,
+                    host.id,
+                )
                 for host, (pages, failures, failing_since) in self._closed.values()
             ),
         )
@@ -122,9 +133,26 @@ def find_host(database: Database, key: str) -> Host | None:
     return Host(*row) if row else None
 
 
+def address_of(database: Database, url_id: int) -> str:
+    """The address that was dialled last for the host of a URL; empty if none is known."""
+    row = database.query(
+        "SELECT address FROM hosts WHERE id = (SELECT host_id FROM urls WHERE id = ?)", (url_id,)
+    ).fetchone()
+    return str(row[0]) if row else ""
+
+
 def hosts_by_pages(database: Database, most: int) -> list[Host]:
     rows = database.query(f"SELECT {_COLUMNS} FROM hosts ORDER BY pages DESC, id LIMIT ?", (most,))
     return [Host(*row) for row in rows]
+
+
+def count_hosts(database: Database) -> tuple[int, int]:
+    """Returns how many hosts belong to the crawl, as they have a seed or were asked for something, and how many others
+    were named by links."""
+    known, named = database.query(
+        "SELECT coalesce(sum(is_seed OR ready_at > 0), 0), coalesce(sum(NOT is_seed AND ready_at = 0), 0) FROM hosts"
+    ).fetchone()
+    return known, named
 
 
 def save_robots(database: Database, origin: str, file: RobotsFile) -> None:
@@ -139,3 +167,15 @@ def robots_of(database: Database, origin: str) -> RobotsFile | None:
         "SELECT status, body, fetched_at, expires_at FROM robots WHERE origin = ?", (origin,)
     ).fetchone()
     return RobotsFile(*row) if row else None
+
+
+def failing_hosts(database: Database, outcomes: Sequence[str]) -> list[int]:
+    """The ids of the hosts whose last fetches failed, the last one with one of these outcomes."""
+    places = ", ".join("?" * len(outcomes))
+    rows = database.query(f"SELECT id FROM hosts WHERE failures > 0 AND trouble IN ({places}) ORDER BY id", outcomes)
+    return [host_id for (host_id,) in rows]
+
+
+def host_keys(database: Database) -> Iterator[tuple[int, str]]:
+    """(id, key) of every host, in the order of discovery."""
+    return iter(database.query("SELECT id, key FROM hosts ORDER BY id"))

@@ -50,6 +50,10 @@ class Kinds:
         self._changed_kinds: dict[tuple[int, str], KindRecord] = {}
         self._changed_series: dict[tuple[int, str], Series] = {}
         self._new_probes: list[tuple[int, str, bytes]] = []
+        # Rows as they were when their group was closed.
+        self._kind_rows: dict[tuple[int, str], tuple[object, ...]] = {}
+        self._series_rows: dict[tuple[int, str], tuple[object, ...]] = {}
+        self._probe_rows: list[tuple[int, str, bytes]] = []
         self._chance = random.Random()
         self._sample_seed = self._chance.getrandbits(32)  # so that no site can tell which pages get a close look
 
@@ -155,6 +159,7 @@ class Kinds:
     def _read(self, host: Host) -> HostRecord:
         record = HostRecord(host.id, host.key, host.key in self._exempt)
         if host.pages:  # else it is new
+            self.close_group()  # its record may be one of those that were driven out just now
             self.flush()
             record.kinds = _kinds_of_host(self._database, host.id)
             record.series = _series_of_host(self._database, host.id)
@@ -165,23 +170,27 @@ class Kinds:
                 record.mark_watched()
         return record
 
+    def close_group(self) -> None:
+        """What the results so far have counted belongs to their group, and is written with it: never ahead of it."""
+        self._kind_rows.update({key: (*key, *one.columns()) for key, one in self._changed_kinds.items()})
+        self._series_rows.update({key: (*key, *one.columns()) for key, one in self._changed_series.items()})
+        self._probe_rows += self._new_probes
+        self._changed_kinds, self._changed_series, self._new_probes = {}, {}, []
+
     def flush(self) -> None:
-        """Write what has changed. To be called in the transaction of a group commit."""
-        if self._changed_kinds:
+        """Write what has changed up to the last `close_group`. To be called in the transaction of a group commit."""
+        if self._kind_rows:
             self._database.write_many(
                 "INSERT OR REPLACE INTO kinds VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                [(*key, *one.columns()) for key, one in self._changed_kinds.items()],
+                self._kind_rows.values(),
             )
-            self._changed_kinds.clear()
-        if self._changed_series:
+        if self._series_rows:
             self._database.write_many(
-                "INSERT OR REPLACE INTO series VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                [(*key, *one.columns()) for key, one in self._changed_series.items()],
+                "INSERT OR REPLACE INTO series VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", self._series_rows.values()
             )
-            self._changed_series.clear()
-        if self._new_probes:
-            self._database.write_many("INSERT OR REPLACE INTO probes VALUES (?, ?, ?)", self._new_probes)
-            self._new_probes.clear()
+        if self._probe_rows:
+            self._database.write_many("INSERT OR REPLACE INTO probes VALUES (?, ?, ?)", self._probe_rows)
+        self._kind_rows, self._series_rows, self._probe_rows = {}, {}, []
 
 
 # For readers

@@ -7,7 +7,7 @@ copy of the resident index (`near_sorted`), so that a start reads instead of sor
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -40,12 +40,13 @@ class NearSeen:
             self._load()
         self._open.append((document_id, prints))
 
-    def close_group(self) -> list[Join]:
-        """Judge the documents since the last time."""
+    def close_group(self, is_left_out: Callable[[Join], bool] = lambda join: False) -> list[Join]:
+        """Judge the documents since the last time; joins that are to be left out do not count."""
         self._closed, self._open = self._open, []
         if self._closed:
             ids = np.array([document_id for document_id, _ in self._closed], np.uint32)
-            self._joins = self._joiner.join(ids, unpack(prints for _, prints in self._closed))
+            joins = self._joiner.join(ids, unpack(prints for _, prints in self._closed))
+            self._joins = [join for join in joins if not is_left_out(join)]
             self._indexed_to = int(ids[-1])
         return self._joins
 

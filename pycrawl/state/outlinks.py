@@ -23,3 +23,15 @@ def targets_of(database: Database, ids: Iterable[int]) -> Iterator[tuple[int, U3
     """Those of the pages that were fetched, with the ids of their targets."""
     rows = database.query_each("SELECT url_id, targets FROM outlinks WHERE url_id IN ({})", ids)
     return ((url_id, np.frombuffer(targets, np.uint32)) for url_id, targets in rows)
+
+
+def pages_that_link_to(database: Database, url_id: int) -> Iterator[int]:
+    """The ids of the pages whose links, or whose redirect, name a URL, in the order of discovery. Links that ask not to
+    be followed do not count. This reads the links of all pages."""
+    wanted = np.array([url_id, url_id | REDIRECT], np.uint32)
+    rows = database.query(
+        "SELECT url_id, targets FROM outlinks WHERE instr(targets, ?) OR instr(targets, ?) ORDER BY url_id",
+        (wanted[:1].tobytes(), wanted[1:].tobytes()),
+    )
+    # The bytes may also be found across two ids.
+    return (source for source, targets in rows if np.isin(wanted, np.frombuffer(targets, np.uint32)).any())

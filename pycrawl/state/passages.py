@@ -78,6 +78,11 @@ def _keys(prints: U64) -> I64:
     return ((prints >> _ZERO_BITS) & _KEY).astype(ENTRY)
 
 
+def documents_of(entries: Entries) -> Entries:
+    """The document's id of each entry."""
+    return entries & _ID
+
+
 # For readers
 
 

@@ -172,6 +172,15 @@ ALTER TABLE urls ADD COLUMN aside INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE urls ADD COLUMN ask INTEGER NOT NULL DEFAULT 0;
 CREATE INDEX urls_external ON urls (host_id) WHERE aside = 10;
 
+-- `trouble`: the outcome of the last of the `failures` in a row; stale where there are none.
+ALTER TABLE hosts ADD COLUMN trouble TEXT NOT NULL DEFAULT '';
+
+-- `since`: when the first of the URL's visits in a row was that ended like the last one; 0: not known.
+ALTER TABLE visits ADD COLUMN since REAL NOT NULL DEFAULT 0;
+
+-- Finds the redirects that lead to a URL: their visits have its text as `detail`.
+CREATE INDEX visits_by_target ON visits (detail) WHERE outcome = 'redirect';
+
 -- URLs that are to be asked for, but not in this run, as an option of it (--max-depth) leaves them out. Filled when one
 -- is pulled or leased; emptied into `front` when the next run opens.
 CREATE TABLE held (url_id INTEGER PRIMARY KEY, host_id INTEGER NOT NULL, revisit INTEGER NOT NULL);
@@ -192,7 +201,24 @@ CREATE TABLE url_changes (
 CREATE TABLE unwanted (
     kind TEXT NOT NULL, value TEXT NOT NULL, at REAL NOT NULL, PRIMARY KEY (kind, value)
 ) WITHOUT ROWID;
+
+-- From now on each page fetched counts as stored, as a copy, as unchanged or as not kept. Earlier releases did not tell
+-- the last two apart.
+INSERT INTO counters SELECT 'not_kept:counted-by-an-older-release', rest FROM (
+    SELECT sum(CASE name WHEN 'pages_fetched' THEN value ELSE -value END) AS rest FROM counters
+    WHERE name IN ('pages_fetched', 'pages_stored', 'duplicates_exact')
+) WHERE rest > 0;
 """
 
-STEPS: tuple[str, ...] = (_FIRST_RELEASE, _PASSAGES, _KINDS_AND_SERIES, _LEDGER)
+_FORGETTING = """
+-- The URLs that `forget` has taken out of the ledger while documents of theirs may still lie in the collection. Filled
+-- by the transaction that begins to forget them; emptied when nothing of them is left. While there is a fact
+-- "forgetting" in `meta`, whoever opens the state for writing carries that on before anything else.
+CREATE TABLE forgetting (url_id INTEGER PRIMARY KEY);
+
+-- 1: records have left the file. None is added to it any more, as a number in it would come back under another page.
+ALTER TABLE files ADD COLUMN closed INTEGER NOT NULL DEFAULT 0;
+"""
+
+STEPS: tuple[str, ...] = (_FIRST_RELEASE, _PASSAGES, _KINDS_AND_SERIES, _LEDGER, _FORGETTING)
 VERSION = len(STEPS)

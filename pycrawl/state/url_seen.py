@@ -21,13 +21,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pycrawl.state.database import Database
-from pycrawl.urls.parts import url_hash
+from pycrawl.state.unwanted import forgotten_text, row_hash
 
 U64 = NDArray[np.uint64]
 U32 = NDArray[np.uint32]
 U8 = NDArray[np.uint8]
 I64 = NDArray[np.int64]
-HashOf = Callable[[str, int], int]  # of a URL, with the crawl's seed
+HashOf = Callable[[str, int], int]  # of a URL as `urls` has it, with the crawl's seed
 _Array = TypeVar("_Array", U64, U32)
 _Number = TypeVar("_Number", np.uint8, np.int64)
 
@@ -64,7 +64,7 @@ class Looked:
 class UrlSeen:
     """The resident set. Ids start at 1 and are given out without gaps."""
 
-    def __init__(self, database: Database, seed: int, chunk: int = CHUNK, hash_of: HashOf = url_hash) -> None:
+    def __init__(self, database: Database, seed: int, chunk: int = CHUNK, hash_of: HashOf = row_hash) -> None:
         """`chunk`: ids in one row of url_hashes; the same for the whole life of a database, as `hash_of`."""
         self._database = database
         self._chunk = chunk
@@ -266,7 +266,7 @@ def _chunks(database: Database, first_id: int = 1) -> Iterator[U64]:
         yield np.frombuffer(data, np.uint64)
 
 
-def find_url(database: Database, url: str, seed: int, chunk: int = CHUNK, hash_of: HashOf = url_hash) -> int:
+def find_url(database: Database, url: str, seed: int, chunk: int = CHUNK, hash_of: HashOf = row_hash) -> int:
     """The id of one URL, or 0, without the resident set: for readers beside a crawl."""
     wanted = np.uint64(hash_of(url, seed))
     first_id = 1
@@ -275,8 +275,25 @@ def find_url(database: Database, url: str, seed: int, chunk: int = CHUNK, hash_o
         if len(hits):
             return first_id + int(hits[0])
         first_id += chunk
-    row = database.query("SELECT id FROM urls WHERE id >= ? AND url = ?", (first_id, url)).fetchone()
+    row = database.query(
+        "SELECT id FROM urls WHERE id >= ? AND url IN (?, ?)", (first_id, url, forgotten_text(int(wanted)))
+    ).fetchone()
     return int(row[0]) if row else 0
+
+
+def ids_of_hashes(database: Database, wanted: U64, seed: int, chunk: int = CHUNK) -> dict[int, int]:
+    """The ids of the URLs with these hashes, those that are known, without the resident set: hash → id."""
+    found: dict[int, int] = {}
+    first_id = 1
+    for hashes in _chunks(database):
+        hits = np.flatnonzero(np.isin(hashes, wanted))
+        found.update(zip(hashes[hits].tolist(), (first_id + hits).tolist(), strict=True))
+        first_id += chunk
+    asked = set(wanted.tolist())
+    for url_id, text in database.query("SELECT id, url FROM urls WHERE id >= ?", (first_id,)):
+        if (hash_of_url := row_hash(text, seed)) in asked:
+            found[hash_of_url] = url_id
+    return found
 
 
 def inlinks_of(database: Database, url_id: int, chunk: int = CHUNK) -> int:

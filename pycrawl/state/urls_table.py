@@ -46,8 +46,29 @@ def place_in_queue(database: Database, url_id: int) -> str | None:
         (host_of(database, url_id), url_id),
     ).fetchone()
     if waiting is not None:
-        return f"its host's back queue, behind {waiting[0]:,} others"
+        return (
+            f"its host's back queue, behind {waiting[0]:,} others"
+            if waiting[0]
+            else "its host's back queue, as the first"
+        )
     front = database.query(
         f"SELECT priority FROM front WHERE priority IN ({_PRIORITIES}) AND url_id = ?", (url_id,)
     ).fetchone()
-    return f"front queue {front[0]}" if front else None
+    if front is not None:
+        return f"front queue {front[0]}"
+    held = database.query("SELECT 1 FROM held WHERE url_id = ?", (url_id,)).fetchone()
+    return "the queues of the next run" if held else None
+
+
+def text_of(database: Database, url_id: int) -> str:
+    return str(database.query("SELECT url FROM urls WHERE id = ?", (url_id,)).fetchone()[0])
+
+
+def redirects_to(database: Database, url: str, most: int) -> list[str]:
+    """The URLs whose last visit was a redirect to this one."""
+    rows = database.query(
+        "SELECT urls.url FROM visits JOIN urls ON urls.id = visits.url_id"
+        " WHERE visits.outcome = 'redirect' AND visits.detail = ? ORDER BY urls.id LIMIT ?",
+        (url, most),
+    )
+    return [text for (text,) in rows]

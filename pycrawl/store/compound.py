@@ -38,6 +38,7 @@ class CompoundFile:
     name: str  # below the collection's directory: "WTX001/B01.gz"
     length: int
     records: int
+    closed: bool = False  # records have left it: none is added any more, so that no number in it is given out twice
 
 
 class Location(NamedTuple):
@@ -228,11 +229,15 @@ class CompoundWriter:
     def _turn_to_next(self) -> _OpenFile:
         if self._current:
             self._finish(self._current)
-        elif self._last.length < self._file_size and self._last.name == file_name(self._last.file_id, self._compress):
+        elif self._can_be_reopened(self._last):
             self._current = self._reopen(self._last)
             return self._current
         self._current = self._create(self._last.file_id + 1)
         return self._current
+
+    def _can_be_reopened(self, last: CompoundFile) -> bool:
+        is_ours = last.name == file_name(last.file_id, self._compress)
+        return is_ours and not last.closed and last.length < self._file_size
 
     def _finish(self, file: _OpenFile) -> None:
         self._flush(file)

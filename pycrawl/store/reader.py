@@ -66,6 +66,8 @@ class RecordReader:
 
         Holds one record and one chunk at a time.
         """
+        if not length:
+            return  # a file that all records have left is not there
         path = self._root / file_name
         scan = _gzip_records if file_name.endswith(".gz") else _plain_records
         try:

@@ -56,7 +56,7 @@ def _compound_files(root: Path) -> Iterator[tuple[str, int]]:
 
 def _check_nothing_is_missing(root: Path, known: dict[str, int], found: dict[str, int]) -> None:
     for name, length in known.items():
-        size = found.get(name)
+        size = found.get(name, None if length else 0)  # a file that all records have left is not there
         if size is None:
             raise StoreError(f"{root / name}: expected {length} bytes, found no such file")
         if size < length:

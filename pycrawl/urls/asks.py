@@ -6,7 +6,7 @@ them. So a URL that only nofollow links name is known, and stands aside as long 
 
 from __future__ import annotations
 
-from pycrawl.config import Config
+from pycrawl.config import Config, PolitenessSection
 from pycrawl.urls.reasons import Reason
 
 REL = 1  # rel=nofollow at the link
@@ -15,9 +15,8 @@ HEADER = 4  # X-Robots-Tag: nofollow with its page
 SOFT_404 = 8  # its page says what its host says of missing pages
 
 
-def obeyed(config: Config) -> int:
-    """The bits that the settings obey."""
-    politeness = config.politeness
+def obeyed(config: Config, politeness: PolitenessSection) -> int:
+    """The bits that are obeyed for URLs of a host with this `politeness`."""
     return (
         REL * politeness.rel_nofollow
         + META * politeness.meta_robots

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Protocol
 
 from pycrawl.config import CONFIG_NAME, Config
 from pycrawl.errors import ConfigError
 from pycrawl.plugins.guard import PluginFailed, guarded
 from pycrawl.urls.host_list import HostList, PrefixList
+from pycrawl.urls.host_settings import SettingsByHost
 from pycrawl.urls.parts import host_key
 from pycrawl.urls.reasons import Reason
 
@@ -62,7 +63,10 @@ class Scope:
 
     def __init__(self, config: Config) -> None:
         scope = config.scope
-        self._max_length = config.limits.max_url_length
+        self.settings = SettingsByHost(config)
+        longest = config.limits.max_url_length
+        # Characters: so long may a URL be on any host.
+        self._safe_length = min([longest, *(entry.limits.get("max_url_length", longest) for entry in config.hosts)])
         self._sprawl = SprawlLimits(config)
         self._only_start = "" if len(set(scope.schemes)) == 2 else f"{scope.schemes[0]}://"
         self._allow_hosts = HostList("scope.allow_hosts", scope.allow_hosts)
@@ -71,18 +75,14 @@ class Scope:
         self._deny_prefixes = PrefixList("scope.deny_prefixes", scope.deny_prefixes)
         self._allow_patterns = [re.compile(pattern) for pattern in scope.allow_patterns]
         self._deny_patterns = [re.compile(pattern) for pattern in scope.deny_patterns]
-        self._takes_all = not (
-            self._only_start
-            or len(self._allow_hosts) + len(self._deny_hosts) + len(self._allow_prefixes) + len(self._deny_prefixes)
-            or self._allow_patterns
-            or self._deny_patterns
-            or scope.filters
-        )
+        self._lists_hosts = len(self._allow_hosts) + len(self._deny_hosts) > 0
         self._filters = [_filter(name, config) for name in scope.filters]
+        self._path_checks = self._new_path_checks()
+        self._lists_paths = bool(self._path_checks or self._filters)
         self._types = _media_types(scope.content_types)
 
     def is_too_long(self, url: str) -> bool:
-        return len(url) > self._max_length
+        return len(url) > self._safe_length and len(url) > self.settings.of_url(url).limits.max_url_length
 
     def code_of(self, url: str) -> int:
         """The number of the reason for which the URL is turned away, at any depth; 0: it is wanted."""
@@ -96,30 +96,40 @@ class Scope:
         return Reason.HOST_NOT_ALLOWED if self._allow_hosts and key not in self._allow_hosts else None
 
     def verdict(self, url: str) -> Reason | None:
-        """None if the normalised URL is wanted, at any depth; else why not."""
-        if len(url) > self._max_length:
+        """None if the normalised URL is wanted, at any depth; else why not: for its host, or for the rest of it."""
+        reason = self.host_verdict(host_key(url)) if self._lists_hosts else None
+        return reason or self.path_verdict(url)
+
+    def path_verdict(self, url: str) -> Reason | None:
+        """As `verdict`, for a URL whose host is wanted: where many URLs of few hosts are judged."""
+        if len(url) > self._safe_length and self.is_too_long(url):
             return Reason.TOO_LONG
         if url.count("/") > self._sprawl.few_slashes or url.count("&") > self._sprawl.few_ampersands:
             reason = self._sprawl.verdict(url)
             if reason is not None:
                 return reason
-        return None if self._takes_all else self._listed(url)
-
-    def _listed(self, url: str) -> Reason | None:
         if not url.startswith(self._only_start):
             return Reason.SCHEME
-        reason = self.host_verdict(host_key(url))
-        if reason is not None:
-            return reason
-        if url in self._deny_prefixes:
-            return Reason.PREFIX_DENIED
-        if self._allow_prefixes and url not in self._allow_prefixes:
-            return Reason.PREFIX_NOT_ALLOWED
-        if any(pattern.search(url) for pattern in self._deny_patterns):
-            return Reason.PATTERN_DENIED
-        if self._allow_patterns and not any(pattern.search(url) for pattern in self._allow_patterns):
-            return Reason.PATTERN_NOT_ALLOWED
-        return self._filtered(url)[0]
+        return self._path_listed(url) if self._lists_paths else None
+
+    def _path_listed(self, url: str) -> Reason | None:
+        for reason, is_turned_away in self._path_checks:
+            if is_turned_away(url):
+                return reason
+        return self._filtered(url)[0] if self._filters else None
+
+    def _new_path_checks(self) -> list[tuple[Reason, Callable[[str], object]]]:
+        """Those lists that have entries, in the order in which they are asked: a million URLs may be judged by them."""
+        checks: list[tuple[Reason, Callable[[str], object]]] = []
+        if self._deny_prefixes:
+            checks.append((Reason.PREFIX_DENIED, self._deny_prefixes.__contains__))
+        if self._allow_prefixes:
+            checks.append((Reason.PREFIX_NOT_ALLOWED, lambda url: url not in self._allow_prefixes))
+        checks += [(Reason.PATTERN_DENIED, pattern.search) for pattern in self._deny_patterns]
+        if self._allow_patterns:
+            searches = [pattern.search for pattern in self._allow_patterns]
+            checks.append((Reason.PATTERN_NOT_ALLOWED, lambda url: not any(search(url) for search in searches)))
+        return checks
 
     def _filtered(self, url: str) -> tuple[Reason | None, str]:
         """What the first plugin that turns the URL away says of it, in one line."""

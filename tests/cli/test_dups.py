@@ -150,7 +150,7 @@ def test_without_fingerprints_nothing_is_claimed(site: Site, tmp_path: Path) -> 
 
 
 def test_it_is_told_by_stats_and_why(crawl: Crawl, site: Site) -> None:
-    assert "1 of the stored are near-duplicates" in crawl.run("stats").stdout
+    assert "near-duplicates among the stored: 1 " in crawl.run("stats").stdout
     told = [crawl.run("why", f"{site.url}/{name}").stdout for name in ("a", "near", "copy")]
     assert sum("an exact copy of" in text for text in told) == 1
     assert sum("a near-duplicate of" in text for text in told) == 1

@@ -52,14 +52,62 @@ def test_init_never_overwrites(crawl: Crawl) -> None:
     assert urls(crawl) == ["http://example.com/"]
 
 
-@pytest.mark.parametrize(
-    "seed", ["", "not a url", "mailto:me@example.com", "javascript:alert(1)", "http://", "ftp://a/"]
-)
-def test_init_with_a_seed_that_is_none_makes_nothing(tmp_path: Path, seed: str) -> None:
-    refused = pycrawl("init", tmp_path / "new", "--seed", "http://example.com/", "--seed", seed)
+BAD_SEEDS = ["", "not a url", "mailto:me@example.com", "javascript:alert(1)", "http://", "ftp://a/", "http://u:p@a/"]
+
+
+@pytest.mark.parametrize("seed", BAD_SEEDS)
+def test_init_with_a_bad_seed_takes_the_good_ones(tmp_path: Path, seed: str) -> None:
+    made = pycrawl("init", tmp_path / "new", "--seed", seed, "--seed", "http://example.com/ # a note")
+    assert made.returncode == OK
+    assert made.stderr.startswith(f"pycrawl: not added: {seed.replace('u:p', '…') or '<empty>'} (")
+    assert "(1 seed to start from)" in made.stdout
+    assert urls(Crawl(tmp_path / "new")) == ["http://example.com/"]
+
+
+@pytest.mark.parametrize("seed", BAD_SEEDS)
+def test_init_with_bad_seeds_only_makes_nothing(tmp_path: Path, seed: str) -> None:
+    refused = pycrawl("init", tmp_path / "deep" / "new", "--seed", seed)
     assert refused.returncode == USAGE
-    assert repr(seed) in refused.stderr
-    assert not (tmp_path / "new").exists()
+    assert "none of these URLs can be crawled" in refused.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_init_with_a_file_that_cannot_be_read_makes_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "seeds"
+    file.write_bytes(b"\xff\xfe")
+    assert pycrawl("init", tmp_path / "new", "--seeds-file", file).returncode == USAGE
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_init_keeps_what_was_there(tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "notes.txt").touch()
+    assert pycrawl("init", tmp_path, "--seed", "not a url").returncode == USAGE
+    assert {entry.name for entry in tmp_path.iterdir()} == {"docs", "notes.txt"}
+
+
+@pytest.mark.parametrize(
+    "seed", ["http://user:secret@example.org/", "user:secret@example.org", "HTTPS://secret@example.org/x"]
+)
+def test_credentials_are_refused_and_not_shown(crawl: Crawl, seed: str) -> None:
+    refused = crawl.run("add", seed, exit_code=USAGE)
+    assert "…@example.org" in refused.stderr
+    assert "a user name or a password" in refused.stderr
+    assert "secret" not in refused.stderr
+    assert urls(crawl) == ["http://example.com/"]
+
+
+def test_comments_behind_seeds(crawl: Crawl, tmp_path: Path) -> None:
+    file = tmp_path / "seeds"
+    lines = (
+        "http://example.com/a # note",
+        "http://example.com/b\t#note",
+        "http://example.com/c#part",
+        "   # all of it",
+    )
+    file.write_text("\n".join(lines))
+    crawl.run("add", "--file", file)
+    assert urls(crawl)[1:] == ["http://example.com/a", "http://example.com/b", "http://example.com/c"]
 
 
 def test_init_where_no_directory_can_be(tmp_path: Path) -> None:
@@ -117,8 +165,9 @@ def test_add_from_standard_input(crawl: Crawl) -> None:
 
 def test_add_keeps_to_the_scope(crawl: Crawl) -> None:
     crawl.configure({"scope": {"deny_hosts": ["*.example.org"]}})
-    refused = crawl.run("add", "http://www.example.org/")
-    assert "http://www.example.org/ (out of scope: its host matches scope.deny_hosts)" in refused.stderr
+    added = crawl.run("add", "http://www.example.org/")
+    told = "pycrawl: http://www.example.org/: known, but out of scope: its host matches scope.deny_hosts\n"
+    assert (added.stdout, added.stderr) == ("0 new URLs.\n", told)
 
 
 def test_add_of_nothing(crawl: Crawl) -> None:

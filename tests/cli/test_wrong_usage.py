@@ -67,7 +67,11 @@ def test_directories_without_a_crawl(tmp_path: Path) -> None:
         ("get",),
         ("get", "--at", "yesterday", "http://example.com/"),
         ("get", "not a url"),
-        ("why", "mailto:me@example.com"),
+        ("robots", "mailto:me@example.com"),
+        ("list", "--state", "lost"),
+        ("list", "--reason", "lost"),
+        ("list", "--limit", "0"),
+        ("retry", "--reason", "lost"),
     ],
     ids=" ".join,
 )

@@ -3,15 +3,19 @@ from __future__ import annotations
 import re
 from dataclasses import fields, is_dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pycrawl import __version__
 from pycrawl.config import Config, CrawlSection, example, load, parse, parse_duration, parse_size, toml_value
+from pycrawl.config.sections import HostEntry
 from pycrawl.errors import ConfigError
+from pycrawl.urls.host_settings import SettingsByHost
 
-SECTIONS = [section for section in fields(Config) if section.name != "plugins"]  # which hold what plugins take
-EXAMPLE = Path(__file__).parents[2] / "pycrawl.toml.example"
+ROOT = Path(__file__).parents[2]
+EXAMPLE = ROOT / "pycrawl.toml.example"
+SETTINGS_PAGE = ROOT / "docs" / "settings.md"
 
 
 @pytest.mark.parametrize(
@@ -83,6 +87,52 @@ def test_what_is_neither_a_duration_nor_a_size(value: object) -> None:
 
 BAD = [
     ("crawl = 3", "[crawl] must be a section"),
+    ("host = 3", "settings of single hosts begin with [[host]], in two pairs of brackets"),
+    ("[host]\nname = 'a'", "settings of single hosts begin with [[host]], in two pairs of brackets"),
+    ("[[host]]\ndelay = 1", '[[host]] number 1: name: expected a host such as "www.example.com" or'),
+    ("[[host]]\nname = ''", '[[host]] number 1: name: expected a host such as "www.example.com" or'),
+    ("[[host]]\nname = 'a'\n[[host]]\nname = 7", "[[host]] number 2: name: expected a host"),
+    ("[[host]]\nname = 'a'\ndelay = -1", '[[host]] number 1 ("a"): delay: expected a duration such as'),
+    ("[[host]]\nname = 'a'\n[[host]]\nname = 'b'\nmax_tries = 0", '[[host]] number 2 ("b"): max_tries: expected a'),
+    ("[[host]]\nname = 'a'\nobey_robots = 'no'", '[[host]] number 1 ("a"): obey_robots: expected true or false'),
+    ("[[host]]\nname = 'a'\nfollow_external = true", '[[host]] number 1 ("a"): unknown key follow_external; a [[host'),
+    ("[[host]]\nname = 'a'\nuser_agent = 'x'", '[[host]] number 1 ("a"): unknown key user_agent; a [[host]] has name'),
+    ("[[host]]\nname = 'a'\n[host.limits]\nmax_tries = 1", '[[host]] number 1 ("a"): unknown key limits; a [[host]]'),
+    ("[[host]]\nname = 'a'\nmax_errors = 5", '[[host]] number 1 ("a"): max_errors holds for the whole run; it can'),
+    ("[[host]]\nname = 'a'\nfetcher_timeout = 5", '[[host]] number 1 ("a"): fetcher_timeout holds for the whole run'),
+    (
+        "[[host]]\nname = 'a'\nheaders = { Host = 'b' }",
+        '[[host]] number 1 ("a"): headers: Host cannot be set here: the',
+    ),
+    ("[crawl]\nheaders = ['a']", 'crawl.headers: expected a table such as { From = "me@example.org" }, found ['),
+    ("[crawl]\nheaders = { From = 3 }", "crawl.headers: From: expected a string, found 3"),
+    ("[crawl]\nheaders = { 'a b' = '' }", "crawl.headers: expected the name of a header, found 'a b'"),
+    ("[crawl]\nheaders = { '' = '' }", "crawl.headers: expected the name of a header, found ''"),
+    ('[crawl]\nheaders = { "A\\r\\nB" = "c" }', "crawl.headers: expected the name of a header, found"),
+    (
+        '[crawl]\nheaders = { From = "a\\r\\nHost: b" }',
+        "crawl.headers: From: expected ASCII characters only, and no li",
+    ),
+    ('[crawl]\nheaders = { From = "a\\u0000" }', "crawl.headers: From: expected ASCII characters only, and no line"),
+    ("[crawl]\nheaders = { From = 'Zoë' }", "crawl.headers: From: expected ASCII characters only, and no line"),
+    ("[crawl]\nheaders = { from = 'a', From = 'b' }", "crawl.headers: From is there twice"),
+    ("[crawl]\nheaders = { host = 'b' }", "crawl.headers: host cannot be set here: the URL says it"),
+    ("[crawl]\nheaders = { User-Agent = 'b' }", "crawl.headers: User-Agent cannot be set here: set crawl.user_agent"),
+    ("[crawl]\nheaders = { Content-Length = '1' }", "crawl.headers: Content-Length cannot be set here: it belongs to"),
+    ("[crawl]\nheaders = { Connection = 'close' }", "crawl.headers: Connection cannot be set here: it belongs to"),
+    ("[crawl]\nheaders = { transfer-encoding = 'x' }", "crawl.headers: transfer-encoding cannot be set here: it"),
+    ("[crawl]\nheaders = { Accept-Encoding = 'x' }", "crawl.headers: Accept-Encoding cannot be set here: the crawl"),
+    ("[crawl]\nheaders = { If-None-Match = 'x' }", "crawl.headers: If-None-Match cannot be set here: the crawl asks"),
+    ("[crawl]\nlanguages = 'de'", 'crawl.languages: expected a list such as ["de", "en"], found \'de\''),
+    ("[crawl]\nlanguages = ['de;q=1']", 'crawl.languages: expected languages such as "de", "pt-BR" or "*", found'),
+    ("[crawl]\nlanguages = [1]", 'crawl.languages: expected languages such as "de"'),
+    (
+        "[crawl]\nlanguages = ['de']\nheaders = { accept-language = 'en' }",
+        "crawl.headers: Accept-Language is set by crawl.languages already",
+    ),
+    ("[crawl]\nname = 'a'\nuser_agent = 'Bot/1'", "crawl.user_agent: expected crawl.name ('a') in it, as robots.txt"),
+    ("[crawl]\nuser_agent = 'Mozilla/5.0 (Bot)'", "crawl.user_agent: set crawl.name too, to the name in it that"),
+    ("[crawl]\nuser_agent = 'bot2/1.0'", "crawl.user_agent: set crawl.name too, to the name in it that robots.txt"),
     ("[crawling]", "unknown section [crawling]; there are [crawl], [scope]"),
     ("delay = 1", "unknown section [delay]"),
     ("[crawl]\ndelay = 1", "unknown key crawl.delay; [crawl] has name, contact"),
@@ -183,6 +233,62 @@ def test_the_user_agent() -> None:
     assert Config(crawl=CrawlSection(user_agent="Anything 1.0")).user_agent == "Anything 1.0"
 
 
+@pytest.mark.parametrize(
+    ("settings", "name", "agent"),
+    [
+        ("user_agent = 'MyBot/1.0 (+http://a.b)'", "MyBot", "MyBot/1.0 (+http://a.b)"),
+        ("user_agent = 'my-bot'", "my-bot", "my-bot"),
+        ("user_agent = 'MyBot 1'\nname = 'mybot'", "mybot", "MyBot 1"),
+        ("user_agent = 'Mozilla/5.0 (Bot/1)'\nname = 'Bot'", "Bot", "Mozilla/5.0 (Bot/1)"),
+        ("user_agent = 'MyBot/1.0'\ncontact = 'a@b.c'", "MyBot", "MyBot/1.0 (+a@b.c)"),
+        ("user_agent = 'MyBot/1.0; a@b.c'\ncontact = 'a@b.c'", "MyBot", "MyBot/1.0; a@b.c"),
+        ("name = 'Bot'\ncontact = 'a@b.c'", "Bot", f"Bot/{__version__} (+a@b.c)"),
+    ],
+)
+def test_name_user_agent_and_contact_fit_together(settings: str, name: str, agent: str) -> None:
+    config = parse(f"[crawl]\n{settings}")
+    assert (config.crawl.name, config.user_agent) == (name, agent)
+
+
+@pytest.mark.parametrize(
+    ("settings", "headers"),
+    [
+        ("", ()),
+        ("languages = ['de']", (("Accept-Language", "de"),)),
+        ("languages = ['de', 'en']", (("Accept-Language", "de, en;q=0.8"),)),
+        (
+            "languages = ['pt-BR', 'pt', 'es', 'fr', 'it', 'en', '*']",
+            (("Accept-Language", "pt-BR, pt;q=0.8, es;q=0.6, fr;q=0.4, it;q=0.2, en;q=0.1, *;q=0.1"),),
+        ),
+        ("headers = { From = ' me ', DNT = '1' }", (("From", "me"), ("DNT", "1"))),
+        ("headers = { accept-language = 'en' }", (("accept-language", "en"),)),
+        ("languages = ['de']\nheaders = { DNT = '' }", (("Accept-Language", "de"), ("DNT", ""))),
+    ],
+)
+def test_headers_and_languages(settings: str, headers: tuple[tuple[str, str], ...]) -> None:
+    assert parse(f"[crawl]\n{settings}").headers == headers
+
+
+def test_the_value_of_a_header_is_not_said() -> None:
+    with pytest.raises(ConfigError) as raised:
+        parse('[crawl]\nheaders = { Authorization = "Bearer secret\\n" }')
+    assert "secret" not in str(raised.value)
+
+
+def test_settings_of_hosts_are_read_in_seconds_and_bytes() -> None:
+    first, second = parse(
+        "[[host]]\nname = '*.a.example'\ndelay = '2m'\nmax_body_bytes = '1 MiB'\nheaders = { X = '1' }\n"
+        "[[host]]\nname = 'b.example:8080'"
+    ).hosts
+    assert first == HostEntry("*.a.example", {"delay": 120.0}, {"max_body_bytes": 2**20}, (("X", "1"),))
+    assert second == HostEntry("b.example:8080")
+
+
+def sections() -> list[Any]:
+    values = [getattr(Config(), field.name) for field in fields(Config)]
+    return [value for value in values if is_dataclass(value)]
+
+
 def uncommented(text: str) -> str:
     return re.sub(r"(?m)^# (\w+ = .*)$", r"\1", text)
 
@@ -196,14 +302,19 @@ def test_the_example_loads_to_the_defaults_with_and_without_its_comments() -> No
     text = uncommented(EXAMPLE.read_text("utf-8"))
     assert parse(text) == Config()
     written = set(re.findall(r"(?m)^(\w+) = ", text))
-    assert written == {key.name for section in SECTIONS for key in fields(getattr(Config(), section.name))}
+    assert written == {key.name for section in sections() for key in fields(section)}
+
+
+def test_the_examples_of_the_documentation_are_settings() -> None:
+    examples = re.findall(r"```toml\n(.*?)```", SETTINGS_PAGE.read_text("utf-8"), re.DOTALL)
+    assert len(examples) == 4
+    for text in examples:
+        SettingsByHost(parse(text))
 
 
 def test_every_key_has_a_meaning_and_a_default() -> None:
-    for section in SECTIONS:
-        value = getattr(Config(), section.name)
-        assert is_dataclass(value)
-        for key in fields(value):
+    for section in sections():
+        for key in fields(section):
             assert key.metadata["doc"].endswith(".")
             assert "\n" not in key.metadata["doc"]
 

@@ -18,6 +18,7 @@ from pycrawl.crawl.session import Session
 from pycrawl.frontier.back import BackQueue, Entry
 from pycrawl.model import Kind, RobotsFile
 from pycrawl.state.hosts import Host
+from pycrawl.urls.host_settings import HostSettings
 from tests.e2e.crawling import Crawl
 
 SITE = "http://192.0.2.1"
@@ -40,7 +41,8 @@ def test_whatever_waits_for_another_fetch_of_its_host_says_so(
     handlers: tuple[JobHandler, ...], kind: Kind, in_flight: int
 ) -> None:
     """Its fetcher knows by that what not to ask for when the host has just said that it is busy."""
-    queue = BackQueue(Host(1, "192.0.2.1", address="192.0.2.1"), 0, in_flight=in_flight)
+    host = Host(1, "192.0.2.1", address="192.0.2.1")
+    queue = BackQueue(host, 0, HostSettings.of(Config()), in_flight=in_flight)
     if kind is not Kind.ROBOTS:
         queue.rules.note_sent(SITE, RobotsFile(200, b"", NOW, NEVER))
     if kind is Kind.PROBE:

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import pytest
 
+from pycrawl.config import Config, PolitenessSection
 from pycrawl.coordinator.leases import Lease, Leases
 from pycrawl.frontier.back import BackQueue, Entry
 from pycrawl.model import Kind
 from pycrawl.processes.pool import Death
 from pycrawl.state.hosts import Host
+from pycrawl.urls.host_settings import HostSettings
 
+SETTINGS = HostSettings.of(Config())
 URLS = (1, 2, 3)
 
 
 def open_all(leases: Leases, fetcher: int = 0) -> None:
     for url_id in URLS:
         if leases.may_send(fetcher, url_id):
-            queue = BackQueue(Host(url_id, f"h{url_id}"), fetcher)
+            queue = BackQueue(Host(url_id, f"h{url_id}"), fetcher, SETTINGS)
             entry = Entry(url_id, f"http://h{url_id}/", 0, 0, 0)
             leases.open(Lease(queue, entry, Kind.PAGE, fetcher, 0.0, entry.url, f"http://h{url_id}"))
 
@@ -77,8 +80,9 @@ def lease_of(queue: BackQueue, url_id: int) -> Lease:
 
 @pytest.mark.parametrize("connections", [1, 2])
 def test_what_waits_behind_another_takes_no_slot(connections: int) -> None:
-    leases = Leases(1, 2, connections)
-    queue = BackQueue(Host(1, "a"), 0)
+    leases = Leases(1, 2)
+    politeness = PolitenessSection(connections_per_host=connections)
+    queue = BackQueue(Host(1, "a"), 0, HostSettings.of(Config(politeness=politeness)))
     for url_id in range(4):
         leases.open(lease_of(queue, url_id))
     assert leases.fetches == connections
@@ -92,7 +96,7 @@ def test_what_waits_behind_another_takes_no_slot(connections: int) -> None:
 
 def test_slots_are_free_again_after_a_death() -> None:
     leases = Leases(1, 2)
-    for queue in (BackQueue(Host(1, "a"), 0), BackQueue(Host(2, "b"), 0)):
+    for queue in (BackQueue(Host(1, "a"), 0, SETTINGS), BackQueue(Host(2, "b"), 0, SETTINGS)):
         for url_id in range(3):
             leases.open(lease_of(queue, 10 * queue.host.id + url_id))
     assert not leases.has_free_slots

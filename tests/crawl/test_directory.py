@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import time
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -46,9 +47,10 @@ def test_two_cannot_hold_it_and_the_second_hears_who_does(tmp_path: Path) -> Non
             pass
         text = str(raised.value)
         assert f"{tmp_path}: a crawl is running (process {os.getpid()}, since " in text
-        since = re.search(r"since ([-0-9: ]+)\)", text)
+        since = re.search(r"since ([-+0-9: ]+)\)", text)
         assert since is not None
-        assert before <= time.mktime(time.strptime(since[1], "%Y-%m-%d %H:%M:%S")) <= time.time()
+        assert before <= datetime.fromisoformat(since[1]).timestamp() <= time.time()
+        assert datetime.fromisoformat(since[1]).tzinfo is not None
     with directory.hold():
         pass
 

@@ -8,6 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from email.message import Message
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 
@@ -52,10 +53,13 @@ class _Server(ThreadingHTTPServer):
 class Site:
     """`with Site({"/": page("/a"), …}) as site:`; what is not listed is a 404."""
 
-    def __init__(self, pages: Mapping[str, Reply], address: str = "127.0.0.1") -> None:
+    def __init__(self, pages: Mapping[str, Reply], address: str = "127.0.0.1", port: int = 0) -> None:
         self.pages = dict(pages)
-        self.asked: list[str] = []  # paths, in the order in which they were asked for
-        self._server = _Server((address, 0), self._handler())
+        self.asked: list[str] = []  # paths, in the order in which they were asked for …
+        self.headers: list[Message] = []  # … the headers of each of these requests …
+        self.asked_at: list[float] = []  # … and when each came: time.monotonic()
+        self.lock = threading.Lock()  # held while a request is noted
+        self._server = _Server((address, port), self._handler())
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,))
         self.port: int = self._server.server_address[1]
         self.url = f"http://{address}:{self.port}"
@@ -71,7 +75,10 @@ class Site:
             wbufsize = -1  # headers and body in one packet: the client would wait 40 ms to acknowledge the first
 
             def do_GET(self) -> None:
-                site.asked.append(self.path)
+                with site.lock:
+                    site.asked.append(self.path)
+                    site.headers.append(self.headers)
+                    site.asked_at.append(time.monotonic())
                 reply = site.pages.get(self.path, Reply(status=404))
                 if reply.before is not None:
                     reply.before(self.client_address[1])

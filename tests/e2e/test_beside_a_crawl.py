@@ -12,7 +12,7 @@ from tests.e2e.crawling import RUN_SECONDS, assert_holds_the_web, pages_served
 from tests.e2e.site import Site, after, page
 
 SLOW = SimWebSettings.plain(seed=61, hosts=6, pages=180, port=0, mean_page_bytes=3_000, host_skew=0.0, latency=0.05)
-HELD = 3
+HELD, NOTHING_FETCHED = 3, 5
 
 
 def test_commands_beside_a_running_crawl(make_crawl: MakeCrawl) -> None:
@@ -33,7 +33,8 @@ def test_commands_beside_a_running_crawl(make_crawl: MakeCrawl) -> None:
         assert refused.stderr.count("\n") == 1
 
         added = crawl.run("add", site.url + "/", "not a url", "ftp://example.com/")
-        assert "it will add 3 URLs" in added.stdout
+        assert "it will add 1 URL within a few seconds" in added.stdout
+        assert added.stderr.count("pycrawl: not added: ") == 2
         assert running.until(lambda: "/linked" in site.times())
 
         facts = crawl.stats()
@@ -51,7 +52,7 @@ def test_commands_beside_a_running_crawl(make_crawl: MakeCrawl) -> None:
         assert site.times() == {"/": 1, "/linked": 1}
         facts = crawl.stats()
         assert facts["pages_fetched"] == SLOW.pages + 3
-        assert facts["filtered"] == {"not-a-url": 2}
+        assert facts["filtered"] == {}
         assert not list(crawl.directory.inbox.iterdir())
         assert crawl.why(site.url + "/linked")["found"][1]["url"] == site.url + "/"
 
@@ -59,7 +60,7 @@ def test_commands_beside_a_running_crawl(make_crawl: MakeCrawl) -> None:
 def test_a_second_run_goes_on_with_what_was_added_between(make_crawl: MakeCrawl) -> None:
     with SimServer(SimWebSettings.plain(seed=62, hosts=2, pages=10, port=0)) as server:
         crawl = make_crawl([])
-        assert "nothing is left" in crawl.run("crawl").stdout
+        assert "`pycrawl add URL`" in crawl.run("crawl", exit_code=NOTHING_FETCHED).stderr
         assert "1 new URL." in crawl.run("add", server.seed).stdout
         assert "0 new URLs, 1 known already." in crawl.run("add", server.seed).stdout
         crawl.run("crawl")

@@ -77,7 +77,7 @@ def crawl_output(crawl: Crawl, command: tuple[str, ...]) -> str:
 def test_a_missing_database(copy: Crawl) -> None:
     copy.directory.state.unlink()
     for command in (*READERS, *WRITERS):
-        assert "no such file" in one_line(copy, command, FAILED)
+        assert "state.db: is missing. Put back a copy" in one_line(copy, command, FAILED)
 
 
 def test_a_missing_compound_file_is_named(copy: Crawl) -> None:

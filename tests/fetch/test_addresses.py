@@ -133,7 +133,7 @@ def test_no_inner_address_is_dialled_however_it_is_written(
         assert normal is not None, url
         response = client.get(normal)
         assert (response.outcome, response.status) == (Outcome.ADDRESS_REFUSED, 0), url
-        assert "is not a public address; set security.allow_private_addresses" in response.detail
+        assert "is a private address; set security.allow_private_addresses" in response.detail
         assert client.resolve(normal).outcome is Outcome.ADDRESS_REFUSED, url
         if host.isascii():
             assert client.get(url).outcome in (Outcome.ADDRESS_REFUSED, Outcome.DNS_FAILURE), url

@@ -11,6 +11,7 @@ import pytest
 from pycrawl.config import Config, LimitsSection, PolitenessSection, ScopeSection
 from pycrawl.frontier.back import BackQueue, Entry
 from pycrawl.frontier.discovered import Discovered
+from pycrawl.frontier.host_pace import HostPace
 from pycrawl.model import RobotsFile
 from pycrawl.state.documents import Visit
 from pycrawl.state.url_seen import inlinks_of
@@ -354,11 +355,18 @@ def test_a_new_fetcher_is_told_the_rules_again(opened: Open) -> None:
     assert [queue.rules.are_current("http://x", NOW) for queue in queues] == [True, False]
 
 
-def test_the_typical_gap_is_that_of_hosts_that_are_crawled(opened: Open) -> None:
+def test_the_pace_is_that_of_hosts_that_can_be_asked(opened: Open) -> None:
+    """Those that are parked or fail do not count, and hosts that share an address share its pauses."""
     state = opened()
-    assert state.frontier.typical_gap(1.0, 60.0) == 1.0
-    add_page(state, ["http://a/", "http://b/", "http://c/"])
+    assert state.frontier.host_pace() == HostPace(0, 0, 0, 0, 1.0)
+    add_page(state, [f"http://{name}/" for name in "abcdef"])
     state.frontier.fill(False)
-    for delay in (0.0, 4.0, 1000.0):
-        lease(state)[0].host.crawl_delay = delay
-    assert state.frontier.typical_gap(1.0, 60.0) == (1.0 + 4.0 + 60.0) / 3
+    queues = [lease(state)[0] for _ in range(5)]
+    for queue, delay in zip(queues, (0.0, 4.0, 1000.0), strict=False):
+        queue.host.crawl_delay = delay
+    queues[0].host.address = queues[1].host.address = "192.0.2.1"
+    queues[3].host.failures = 1
+    state.frontier.park(queues[4])
+    waiting = 1.0  # the pause of the host that was not leased
+    expected = HostPace(active=3, waiting=1, failing=1, addresses=3, gap=(1.0 + 4.0 + 60.0 + waiting) / 4)
+    assert state.frontier.host_pace() == expected

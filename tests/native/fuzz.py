@@ -9,7 +9,7 @@ import random
 import sys
 import time
 
-from pycrawl.config import Config
+from pycrawl.config import Config, LimitsSection
 from pycrawl.fingerprint.page_prints import packed
 from pycrawl.fingerprint.word_table import hashed
 from pycrawl.native import compiled
@@ -55,7 +55,8 @@ def main() -> None:
     dice = random.Random(seed)
     body = b""
     rounds = 0
-    packer = LinkPacker(UrlRules.of(Config()), Scope(Config()), seed, max_links=50)
+    config = Config(limits=LimitsSection(max_links_per_page=50))
+    packer = LinkPacker(UrlRules.of(config), Scope(config), seed)
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         if rounds % 50 == 0:

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 import struct
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pycrawl.config import Config, ScopeSection, TrapsSection
+from pycrawl.config import Config, LimitsSection, ScopeSection, TrapsSection
 from pycrawl.model import NO_LINKS, PackedLinks
 from pycrawl.native import compiled
 from pycrawl.parse.link_cache import LinkCache, absolute
@@ -24,7 +25,8 @@ URL = "http://example.com/dir/page?q=a/b"
 
 
 def packer(config: Config | None = None, max_links: int = 100) -> LinkPacker:
-    return LinkPacker(RULES, Scope(config or Config()), SEED, max_links)
+    limits = LimitsSection(max_links_per_page=max_links)
+    return LinkPacker(RULES, Scope(replace(config or Config(), limits=limits)), SEED)
 
 
 def page(*hrefs: str, base: str = "", nofollow_hrefs: tuple[str, ...] = ()) -> Parsed:
@@ -101,7 +103,7 @@ def test_the_url_of_a_page_travels_as_its_hash_from_other_pages() -> None:
 
 def test_a_link_without_text_was_sent_with_it_before() -> None:
     # So small that nearly every link drives another one out.
-    links_of = LinkPacker(RULES, Scope(Config()), SEED, 100, sent_slots=8, cache_entries=16)
+    links_of = LinkPacker(RULES, Scope(Config()), SEED, sent_slots=8, cache_entries=16)
     sent: set[int] = set()
     repeats = 0
     for number in range(200):

@@ -7,8 +7,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pycrawl.config import Config, PolitenessSection
-from pycrawl.policy.politeness import PolitenessRules, ahead, gap, is_parked, parking, retry_after_seconds
+from pycrawl.config import PolitenessSection
+from pycrawl.model import RobotsFile
+from pycrawl.policy.politeness import (
+    PolitenessRules,
+    ahead,
+    gap,
+    is_parked,
+    is_robots_current,
+    parking,
+    retry_after_seconds,
+)
 
 RULES = PolitenessRules(delay=1.0, delay_factor=2.0, max_crawl_delay=60.0, max_backoff=600.0)
 NOW = 784_111_777.0  # Sun, 06 Nov 1994 08:49:37 GMT
@@ -32,9 +41,25 @@ def test_ahead(pages: int, fetch_seconds: float, expected: int) -> None:
 
 def test_rules_of_a_configuration() -> None:
     section = PolitenessSection(delay=0.5, delay_factor=3.0, max_crawl_delay=9.0, max_backoff=90.0)
-    assert PolitenessRules.of(Config(politeness=section)) == PolitenessRules(0.5, 3.0, 9.0, 90.0)
+    assert PolitenessRules.of(section) == PolitenessRules(0.5, 3.0, 9.0, 90.0)
     section = replace(section, delay_from="start")
-    assert PolitenessRules.of(Config(politeness=section)) == PolitenessRules(0.5, 3.0, 9.0, 90.0, from_start=True)
+    assert PolitenessRules.of(section) == PolitenessRules(0.5, 3.0, 9.0, 90.0, from_start=True)
+
+
+@pytest.mark.parametrize(
+    ("ttl", "seconds"),
+    [(86_400.0, 3_600.0), (600.0, 600.0), (0.0, 60.0)],
+    ids=["as when it came", "shorter since", "never within a minute"],
+)
+def test_a_robots_file_is_current_as_long_as_the_setting_says_now(ttl: float, seconds: float) -> None:
+    file = RobotsFile(200, b"", NOW, NOW + 3_600.0)
+    assert is_robots_current(file, ttl, NOW + seconds - 1)
+    assert not is_robots_current(file, ttl, NOW + seconds)
+
+
+def test_a_crawl_delay_from_before_means_nothing_where_robots_txt_is_not_obeyed() -> None:
+    rules = PolitenessRules.of(PolitenessSection(delay=0.5, obey_robots=False))
+    assert gap(rules, crawl_delay=30.0, fetch_seconds=0.1, failures=0, retry_after=0.0) == 0.5
 
 
 @pytest.mark.parametrize(

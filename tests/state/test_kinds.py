@@ -79,6 +79,7 @@ class Site:
         return not (self.kinds.watches(self.host) and self.kinds.trap(self.host, url))
 
     def restart(self, toml: str = "") -> None:
+        self.kinds.close_group()
         self.kinds.flush()
         self._open(toml)
 
@@ -135,6 +136,7 @@ def test_dull_pages_that_were_to_end_but_do_not_stop(state: Database) -> None:
     number = 0
     while site.page(f"/p/{number}", "a page", f"/p/{number + 1}", f"/p/-{number}", backs=1):
         number += 1
+    site.kinds.close_group()
     site.kinds.flush()
     stopped = [one for one in kinds_of(state, 1, site.url("/p/1")).values() if one.stopped]
     assert stopped

@@ -15,7 +15,6 @@ _LOOK_UP_SECONDS = 60.0  # between two look-ups of a host's name
 class JobMaker:
     def __init__(self, run: Run) -> None:
         self._session = run.session
-        self._connections = run.config.politeness.connections_per_host
 
     def job(self, queue: BackQueue, entry: Entry, url: str, now: float, kind: Kind, **more: Any) -> FetchJob:
         """A job that asks for `url` for the sake of the leased URL `entry`."""
@@ -26,7 +25,7 @@ class JobMaker:
             kind=kind,
             address=queue.host.address,
             look_up=_is_look_up_due(queue, now),
-            ahead=queue.in_flight > self._connections,
+            ahead=queue.in_flight > queue.settings.politeness.connections_per_host,
             **more,
         )
 

@@ -21,7 +21,7 @@ class PageJobs:
         self._settler = settler
 
     def make(self, queue: BackQueue, entry: Entry, site: str, now: float) -> FetchJob:
-        rules = self._maker.rules_to_send(queue, site, now) if self._run.config.politeness.obey_robots else None
+        rules = self._maker.rules_to_send(queue, site, now) if queue.settings.politeness.obey_robots else None
         return self._maker.job(
             queue,
             entry,

@@ -8,7 +8,7 @@ from pycrawl.coordinator.leases import Lease
 from pycrawl.coordinator.run import Run
 from pycrawl.frontier.back import BackQueue, Entry
 from pycrawl.model import FetchJob, FetchResult, Kind, Outcome, RobotsFile
-from pycrawl.policy.politeness import may_ignore_robots
+from pycrawl.policy.politeness import is_robots_current, may_ignore_robots
 from pycrawl.urls.parts import host_key, robots_url
 
 _NOT_FOUND = 404
@@ -21,10 +21,9 @@ class RobotsJobs:
         self._run = run
         self._maker = maker
         self._settler = settler
-        self._is_obeyed = run.config.politeness.obey_robots
 
     def make(self, queue: BackQueue, entry: Entry, site: str, now: float) -> FetchJob | None:
-        if not self._is_obeyed or self._is_current(queue, site, now):
+        if not queue.settings.politeness.obey_robots or self._is_current(queue, site, now):
             return None
         url, hops = queue.rules.redirect_of(site) or (robots_url(entry.url), 0)
         return self._maker.job(queue, entry, url, now, kind=Kind.ROBOTS, hops=hops, site=site)
@@ -34,7 +33,7 @@ class RobotsJobs:
         if queue.rules.are_current(site, now):
             return True
         file = self._run.session.robots_of(site)
-        return file is not None and file.expires_at > now
+        return file is not None and is_robots_current(file, queue.settings.politeness.robots_ttl, now)
 
     def settle(self, lease: Lease, result: FetchResult) -> None:
         host = lease.queue.host
@@ -54,7 +53,7 @@ class RobotsJobs:
             host.robots_failing_since = host.robots_failing_since or now
             if may_ignore_robots(host.robots_failing_since, now):
                 # As if it were not there, until it is asked for again.
-                expires_at = now + self._run.config.politeness.robots_ttl
+                expires_at = now + lease.queue.settings.politeness.robots_ttl
                 self._keep(lease, RobotsFile(_NOT_FOUND, b"", result.fetched_at, expires_at), 0.0)
             else:
                 self._settler.settle(lease, result)

@@ -6,13 +6,14 @@ import logging
 
 from pycrawl.coordinator.leases import Lease
 from pycrawl.coordinator.run import Run
-from pycrawl.model import CONDUCT, FetchResult, Outcome
+from pycrawl.model import CONDUCT, FetchResult, Kind, Outcome
 from pycrawl.state.documents import Visit, visit_of
 from pycrawl.urls import asks
 
 _MOST_TYPES = 20
 _LONGEST_TYPE = 80  # characters
 _OTHER_TYPES = "other types"
+_GONE = (404, 410)
 
 log = logging.getLogger(__name__)
 
@@ -29,17 +30,29 @@ class Settler:
         """Do with the leased URL what the conduct of the outcome says."""
         conduct = CONDUCT[result.outcome]
         entry = lease.entry
+        if result.kind is Kind.PAGE and 200 <= result.status < 300 and result.body is None:
+            self._count_without_body(result.outcome)
         if conduct.goes_back:
             lease.queue.looked_up_at = 0.0  # its host may have moved
             self._frontier.put_back(lease.queue, entry)
             return
         entry.tries += 1
-        if conduct.retry and entry.tries < self._run.config.limits.max_tries:
+        if conduct.retry and entry.tries < lease.queue.settings.limits.max_tries:
             self._frontier.retry(lease.queue, entry)
             return
         if conduct.is_error:
             self._fail(lease, result)
         self.finish(lease, result)
+
+    def _count_without_body(self, outcome: Outcome) -> None:
+        """Count a 2xx answer that brings no document; every other one is counted as stored or as a copy."""
+        counts, total = self._run.counts, self._session.group.counts
+        if outcome is Outcome.NOT_MODIFIED:
+            counts.unchanged += 1
+            total["unchanged"] += 1
+        else:
+            counts.not_kept[outcome] = counts.not_kept.get(outcome, 0) + 1
+            total[f"not_kept:{outcome}"] += 1
 
     def _count_unread(self, content_type: str) -> None:
         """Servers may name any number of types: only so many are told apart."""
@@ -69,6 +82,8 @@ class Settler:
         if result.body is not None:
             visit = visit._replace(digest=result.body.digest, document_id=self._store(lease, result, last))
         elif last is not None:
+            if last.document_id and result.status in _GONE and last.status not in _GONE:
+                self._run.counts.gone += 1
             visit = _with_what_is_known(visit, last)
         self._session.group.visits.append(visit)
         self._session.group.finished.append((lease.queue, entry))
@@ -84,6 +99,10 @@ class Settler:
                 self._run.counts.unchanged += 1
                 session.group.counts["unchanged"] += 1
                 return before.id
+        if last is not None and last.document_id:
+            self._run.counts.changed += 1
+        else:
+            self._run.counts.new += 1
         document = session.store(entry.url_id, entry.url, result.fetched_at, result.body)
         if document.duplicate_of:
             self._run.counts.duplicates += 1

@@ -1,0 +1,129 @@
+"""`pycrawl list`: shows the URLs that a crawl knows, with where each stands and why."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pycrawl.cli.common import crawl_directory, directory_option, moment, open_for_reading
+from pycrawl.cli.hosts_named import host_ids
+from pycrawl.cli.time_option import read_time
+from pycrawl.cli.visible import visible
+from pycrawl.errors import UsageError
+
+if TYPE_CHECKING:
+    from pycrawl.state.database import Database
+    from pycrawl.state.ledger import Standing
+
+_STATES = ("queued", "done", "aside", "failed", "gone")
+_STATE_WIDTH = 6  # characters
+_REASON_WIDTH = 19  # characters; a longer one pushes its URL to the right
+
+
+def check_reason(reason: str) -> None:
+    """Raises UsageError, which lists all reasons, if there is none of this name."""
+    from pycrawl.state.ledger import all_reasons
+
+    if reason and reason not in all_reasons():
+        raise UsageError(f"--reason: expected one of {', '.join(all_reasons())}; found {reason!r}")
+
+
+@click.command("list")
+@directory_option
+@click.option("--state", type=click.Choice(_STATES), help="Only URLs that stand there.")
+@click.option("--reason", metavar="R", default="", help="Only URLs that stand there for this reason.")
+@click.option("--host", metavar="H", help='Only URLs of this host; "*.example.com" means all hosts of a domain.')
+@click.option(
+    "--changed-since", metavar="TIME", callback=read_time,
+    help="Only pages that are new, changed or gone since then (2026-03-01T18:00, or 12h: in the last 12 hours).",
+)  # fmt: skip
+@click.option("--due", is_flag=True, help="Only URLs that are queued and whose host may be asked now.")
+@click.option("--limit", metavar="N", type=click.IntRange(min=1), help="Stop after N URLs.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, one object on each line, for programs.")
+def command(
+    path: Path,
+    state: str | None,
+    reason: str,
+    host: str | None,
+    changed_since: float | None,
+    due: bool,
+    limit: int | None,
+    as_json: bool,
+) -> None:
+    """List the URLs that a crawl knows: where each stands, and why.
+
+    One line for each URL, in the order of discovery: its state, the reason, the URL, and what else is known. States:
+    queued (to be asked for), done (its last visit ended well, or an older version is stored), aside (kept out by a
+    setting, by robots.txt, or by what it answered), failed (nothing was ever stored), gone (it was stored, and answers
+    404 or 410 now).
+
+    \b
+      pycrawl list --state failed
+      pycrawl list --state aside --reason host-denied | head
+      pycrawl list --changed-since 12h
+    """
+    from pycrawl.state.ledger import Filter, standings
+
+    check_reason(reason)
+    database = open_for_reading(crawl_directory(path))
+    now = time.time()
+    with database.explained(), database.snapshot():
+        wanted = Filter(
+            state or "", reason, host_ids(database, host) if host else None, now if due else None, changed_since
+        )
+        write = sys.stdout.write
+        for one in standings(database, wanted, limit or -1):
+            change = change_of(database, one, changed_since) if changed_since is not None else ""
+            write(_as_json(one, change) if as_json else _line(one, change, now))
+    sys.stdout.flush()
+
+
+def change_of(database: Database, one: Standing, since: float) -> str:
+    """Returns what has happened to a page since then: "gone", "changed", or "new" if nothing was stored before."""
+    from pycrawl.state.documents import is_older_stored
+
+    if one.state == "gone":
+        return "gone"
+    return "changed" if is_older_stored(database, one.document_id or 0, since) else "new"
+
+
+def _line(one: Standing, change: str, now: float) -> str:
+    note = _note(one, now)
+    start = f"{one.state:<{_STATE_WIDTH}}  {change or one.reason:<{_REASON_WIDTH}}  {one.url}"
+    return f"{start}  {note}\n" if note else f"{start}\n"
+
+
+def _note(one: Standing, now: float) -> str:
+    """Returns what else is known: when a queued URL is next, or what its last visit was answered."""
+    if one.state == "queued":
+        return f"not before {moment(one.host_ready_at)}" if one.host_ready_at > now else ""
+    if one.outcome is None:
+        return ""
+    return " ".join(part for part in (str(one.status or ""), visible(one.detail or "")) if part)
+
+
+def _as_json(one: Standing, change: str) -> str:
+    facts: dict[str, Any] = {
+        "url": one.url,
+        "state": one.state,
+        "reason": one.reason,
+        "setting": one.setting or None,
+        "host": one.host,
+        "depth": one.depth,
+        "found_at": one.found_at,
+        "host_ready_at": one.host_ready_at,
+        "outcome": one.outcome,
+        "status": one.status,
+        "visited_at": one.visited_at,
+        "since": one.since or None,
+        "detail": one.detail,
+        "stored": bool(one.document_id),
+    }
+    if change:
+        facts["change"] = change
+    return json.dumps(facts) + "\n"

@@ -1,0 +1,129 @@
+"""URLs that are to be tried again: those that failed for reasons that may pass, or those that somebody names.
+
+A request is a value, so that `pycrawl retry` can carry it out itself, or leave it to the crawl that is running.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+
+import numpy as np
+
+from pycrawl.crawl.session import Session
+from pycrawl.model import Outcome
+from pycrawl.policy.politeness import PolitenessRules, gap
+from pycrawl.state.hosts import Host, failing_hosts, host_keys
+from pycrawl.state.ledger import PASSING, State, standing
+from pycrawl.urls.host_list import HostList
+from pycrawl.urls.normal_form import UrlRules, from_user
+from pycrawl.urls.parts import url_hash
+
+
+@dataclass(frozen=True, slots=True)
+class RetryRequest:
+    """What is to be tried again: these URLs; without any, what failed for `reason`, or if that is empty for reasons
+    that may pass; of `host` only, written as in scope.allow_hosts, unless it is empty."""
+
+    urls: tuple[str, ...] = ()
+    reason: str = ""
+    host: str = ""
+
+    def to_text(self) -> str:
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_text(cls, text: str) -> RetryRequest:
+        fields = json.loads(text)
+        return cls(tuple(fields["urls"]), fields["reason"], fields["host"])
+
+
+@dataclass(slots=True)
+class Retried:
+    """What became of a request."""
+
+    queued: int = 0  # URLs that were put back into the queues
+    waiting: int = 0  # URLs named that are queued already
+    hosts: int = 0  # hosts whose failures are forgotten
+    unknown: list[str] = field(default_factory=list)  # URLs named that the crawl never met
+    aside: list[tuple[str, str]] = field(default_factory=list)  # URLs named that a setting keeps out, and the reason
+
+
+def retry(session: Session, request: RetryRequest, now: float) -> Retried:
+    """Queue URLs again, and let their hosts be asked as soon as politeness allows it.
+
+    All visits must be committed before, as they are looked for in the database; the caller commits afterwards.
+    """
+    done = Retried()
+    if request.urls:
+        _retry_named(session, request.urls, done, now)
+        return done
+    outcomes = (request.reason,) if request.reason else tuple(outcome.value for outcome in PASSING)
+    host_ids = _meant_hosts(session, request.host)
+    failing = failing_hosts(session.database, outcomes)
+    if host_ids is not None:
+        failing = sorted(set(failing).intersection(host_ids))
+    done.queued = _requeue_failed(session, outcomes, host_ids)
+    _let_be_asked(session, failing, now)
+    done.hosts = len(failing)
+    return done
+
+
+def _retry_named(session: Session, urls: Iterable[str], done: Retried, now: float) -> None:
+    rules = UrlRules.of(session.config)
+    again: list[int] = []
+    hosts: set[int] = set()
+    for text in urls:
+        url = from_user(text, rules)
+        url_id = 0 if url is None else _id_of(session, url)
+        if not url_id:
+            done.unknown.append(text)
+            continue
+        one = standing(session.database, url_id)
+        if one.aside:
+            done.aside.append((one.url, one.reason))
+            continue
+        hosts.add(one.host_id)
+        if one.state == State.QUEUED:
+            done.waiting += 1
+        else:
+            again.append(url_id)
+    done.queued = session.frontier.requeue_visits("url_id IN (SELECT value FROM json_each(?))", (json.dumps(again),))
+    failing = [host_id for host_id in hosts if session.hosts.get(host_id).failures]
+    _let_be_asked(session, failing, now)
+    done.hosts = len(failing)
+
+
+def _id_of(session: Session, url: str) -> int:
+    return int(session.seen.look(np.array([url_hash(url, session.seed)], np.uint64)).ids[0])
+
+
+def _meant_hosts(session: Session, host: str) -> tuple[int, ...] | None:
+    if not host:
+        return None
+    meant = HostList("--host", [host])
+    return tuple(host_id for host_id, key in host_keys(session.database) if key in meant)
+
+
+def _requeue_failed(session: Session, outcomes: tuple[str, ...], host_ids: tuple[int, ...] | None) -> int:
+    condition = "outcome IN (SELECT value FROM json_each(?))"
+    values: list[object] = [json.dumps(outcomes)]
+    if host_ids is not None:
+        condition += " AND url_id IN (SELECT id FROM urls WHERE host_id IN (SELECT value FROM json_each(?)))"
+        values.append(json.dumps(host_ids))
+    return session.frontier.requeue_visits(condition, values)
+
+
+def _let_be_asked(session: Session, host_ids: Iterable[int], now: float) -> None:
+    """After one plain pause, counted from now, as nobody knows when a host was hit last. One that has said that it is
+    too busy keeps the time that it named, which is never further away than politeness.max_backoff."""
+    settings = session.frontier.settings
+
+    def ready_at(host: Host) -> float:
+        rules = PolitenessRules.of(settings.of(host.key).politeness)
+        if host.trouble == Outcome.TOO_BUSY:
+            return now + rules.max_backoff
+        return now + gap(rules, host.crawl_delay, 0.0, 0, 0.0)
+
+    session.frontier.let_be_asked(host_ids, ready_at)

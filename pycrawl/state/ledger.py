@@ -1,0 +1,208 @@
+"""The ledger, read: where each URL stands and why. It only reads; one SQL expression decides for every reader.
+
+States: queued (it waits to be asked for, for the first time or again), done (its last visit ended well, or it is stored
+and its last visit failed), aside (a setting, its host's robots.txt or what it answered keeps it out), failed (its last
+visit failed and nothing was ever stored), gone (it was stored, and its last visit was answered with 404 or 410).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from enum import StrEnum
+from typing import NamedTuple
+
+from pycrawl.model import CONDUCT, Outcome
+from pycrawl.state.database import Database
+from pycrawl.urls.reasons import Reason
+
+
+class State(StrEnum):
+    """Where a URL stands. The value is the word of `list --state` and of `why`."""
+
+    QUEUED = "queued"
+    DONE = "done"
+    ASIDE = "aside"
+    FAILED = "failed"
+    GONE = "gone"
+
+
+# Why a URL is queued, where its host is in no trouble; else the reason is the outcome that its host ended with.
+NEW = "new"  # it was never asked for
+AGAIN = "again"  # it was visited before
+HELD = "held"  # an option of the present run leaves it out
+QUEUE_REASONS = (NEW, AGAIN, HELD)
+
+# What a URL answered, or would have, that puts it aside without any setting of the scope.
+_ASIDE_OUTCOMES = (Outcome.ROBOTS_DENIED, Outcome.TRAP, Outcome.UNWANTED_TYPE, Outcome.SOFT_404)
+_NOT_FOUND = 404
+_GONE = 410
+
+# Failures that may pass: those that a run tries again itself, and those that are their host's fault or ours.
+PASSING = tuple(
+    outcome for outcome, conduct in CONDUCT.items() if conduct.is_error and (conduct.retry or conduct.goes_back)
+)
+
+
+def _words(values: Sequence[str]) -> str:
+    return ", ".join(f"'{value}'" for value in values)
+
+
+_ERRORS = _words([outcome for outcome, conduct in CONDUCT.items() if conduct.is_error])
+
+# By the invariants of `urls`, `visits` and the queues: what is not aside and has no visit is queued, and so is what was
+# queued again since its visit. So no queue has to be searched.
+_STATE = (
+    "CASE WHEN urls.aside != 0 THEN 'aside'"
+    " WHEN visits.url_id IS NULL OR visits.requeued != 0 THEN 'queued'"
+    f" WHEN visits.outcome IN ({_words(_ASIDE_OUTCOMES)}) THEN 'aside'"
+    f" WHEN visits.outcome = '{Outcome.CLIENT_ERROR}' AND visits.status IN ({_NOT_FOUND}, {_GONE})"
+    " AND visits.document_id != 0 THEN 'gone'"
+    f" WHEN visits.outcome IN ({_ERRORS}) AND visits.document_id = 0 THEN 'failed'"
+    " ELSE 'done' END"
+)
+_ASIDE_WORDS = " ".join(f"WHEN {reason.code} THEN '{reason}'" for reason in Reason if reason.code)
+_REASON = (
+    f"CASE WHEN urls.aside != 0 THEN CASE urls.aside {_ASIDE_WORDS} ELSE urls.aside END"
+    " WHEN visits.url_id IS NOT NULL AND visits.requeued = 0 THEN visits.outcome"
+    f" WHEN EXISTS (SELECT 1 FROM held WHERE held.url_id = urls.id) THEN '{HELD}'"
+    " WHEN hosts.failures > 0 AND hosts.trouble != '' THEN hosts.trouble"
+    f" WHEN visits.url_id IS NULL THEN '{NEW}' ELSE '{AGAIN}' END"
+)
+_COLUMNS = (
+    f"urls.id, urls.url, {_STATE} AS state, {_REASON} AS reason, urls.aside, hosts.id, hosts.key, urls.depth,"
+    " urls.hops, urls.ask, urls.found_at, hosts.ready_at, visits.outcome, visits.status, visits.visited_at,"
+    " visits.tries, visits.detail, visits.document_id, visits.since"
+)
+# A cross join is never turned round: rows come in the order of `urls`, and are not sorted first.
+_TABLES = "urls CROSS JOIN hosts ON hosts.id = urls.host_id LEFT JOIN visits ON visits.url_id = urls.id"
+
+
+class Standing(NamedTuple):
+    """Where one URL stands. What the last visit left is None if it was never tried to the end."""
+
+    url_id: int
+    url: str
+    state: str  # a `State`
+    reason: str  # aside: a `Reason`, or an outcome; queued: see `QUEUE_REASONS`; else the outcome of the last visit
+    aside: int  # the number of the `Reason` that the scope gave; 0: none
+    host_id: int
+    host: str
+    depth: int
+    hops: int
+    ask: int  # bits of `urls/asks.py`
+    found_at: float
+    host_ready_at: float
+    outcome: str | None
+    status: int | None
+    visited_at: float | None
+    tries: int | None
+    detail: str | None
+    document_id: int | None  # the newest document; 0: nothing was ever stored
+    since: float | None  # when the first of its visits in a row was that ended like the last one; 0: not known
+
+    @property
+    def setting(self) -> str:
+        """The setting that keeps the URL aside; empty: none does."""
+        if self.state != State.ASIDE:
+            return ""
+        return _SETTINGS.get(self.reason, "")
+
+    @property
+    def words(self) -> str:
+        """Why it stands there, in one line for people."""
+        if self.state == State.GONE:
+            return "it was stored, and is not there any more"
+        if self.state == State.DONE and CONDUCT[Outcome(self.reason)].is_error:
+            return f"{words_of(self.reason)}; what is stored of it is older"
+        return words_of(self.reason)
+
+
+_SETTINGS = {reason.value: reason.setting for reason in Reason} | {
+    Outcome.ROBOTS_DENIED.value: "politeness.obey_robots",
+    Outcome.UNWANTED_TYPE.value: "scope.content_types",
+    Outcome.SOFT_404.value: "traps.soft_404",
+}
+_IN_WORDS: dict[str, str] = {reason.value: reason.words for reason in Reason} | {
+    NEW: "it was not asked for yet",
+    AGAIN: "it was visited before, and is to be visited again",
+    HELD: "an option of the last run (--max-depth) left it out; the next run takes it in",
+    Outcome.FETCHED.value: "it was fetched and is stored",
+    Outcome.NOT_MODIFIED.value: "it has not changed since it was stored",
+    Outcome.REDIRECT.value: "it redirects to another URL",
+    Outcome.NOINDEX.value: "the page or its server asks that it not be kept",
+    Outcome.UNWANTED_TYPE.value: "its content type is not in scope.content_types",
+    Outcome.SOFT_404.value: "it says what its host says of missing pages",
+    Outcome.ROBOTS_DENIED.value: "its host's robots.txt forbids it",
+    Outcome.ROBOTS_UNREACHABLE.value: "its host's robots.txt cannot be read, so nothing may be asked for",
+    Outcome.CLIENT_ERROR.value: "its host refused it",
+    Outcome.SERVER_ERROR.value: "its host answered with an error of its own",
+    Outcome.TOO_BUSY.value: "its host is too busy (429 or 503)",
+    Outcome.DNS_FAILURE.value: "its host's name cannot be looked up",
+    Outcome.CONNECT_FAILED.value: "its host cannot be connected to",
+    Outcome.CONNECT_TIMEOUT.value: "its host does not answer the connection",
+    Outcome.TIMEOUT.value: "its host took longer than limits.total_timeout",
+    Outcome.TOO_SLOW.value: "its host sent less than limits.min_bytes_per_second",
+    Outcome.CONNECTION_LOST.value: "its host closed the connection before the answer was whole",
+    Outcome.ADDRESS_REFUSED.value: "its host has a private address; set security.allow_private_addresses = true",
+    Outcome.FETCHER_KILLED.value: "it brought a fetcher process down twice",
+}
+
+
+def words_of(reason: str) -> str:
+    """Returns a reason in words; one that has none here, such as a newer release may have written, as it is."""
+    return _IN_WORDS.get(reason, reason)
+
+
+def all_reasons() -> list[str]:
+    """Every word that `Standing.reason` can be, sorted."""
+    aside = {reason.value for reason in Reason if reason.code}
+    return sorted(aside | {outcome.value for outcome in Outcome} | set(QUEUE_REASONS))
+
+
+def standing(database: Database, url_id: int) -> Standing:
+    """Where one URL stands, and why."""
+    return Standing(*database.query(f"SELECT {_COLUMNS} FROM {_TABLES} WHERE urls.id = ?", (url_id,)).fetchone())
+
+
+class Filter(NamedTuple):
+    """Which URLs are wanted: those that all given parts agree on."""
+
+    state: str = ""
+    reason: str = ""
+    host_ids: tuple[int, ...] | None = None
+    due_at: float | None = None  # queued, and their hosts may be asked at this time
+    changed_since: float | None = None  # stored anew, or found gone, at this time or later
+
+    def condition(self) -> tuple[str, list[object]]:
+        """Returns the SQL condition and its values."""
+        parts: list[str] = []
+        values: list[object] = []
+        if self.state:
+            parts.append("state = ?")
+            values.append(self.state)
+        if self.reason:
+            parts.append("reason = ?")
+            values.append(self.reason)
+        if self.host_ids is not None:
+            parts.append("urls.host_id IN (SELECT value FROM json_each(?))")
+            values.append(json.dumps(self.host_ids))
+        if self.due_at is not None:
+            parts.append(f"state = '{State.QUEUED}' AND reason != '{HELD}' AND hosts.ready_at <= ?")
+            values.append(self.due_at)
+        if self.changed_since is not None:
+            parts.append(
+                "(EXISTS (SELECT 1 FROM documents WHERE documents.id = visits.document_id AND fetched_at >= ?)"
+                f" OR (state = '{State.GONE}' AND visits.since >= ?))"
+            )
+            values += [self.changed_since, self.changed_since]
+        return " AND ".join(f"({part})" for part in parts) or "1", values
+
+
+def standings(database: Database, wanted: Filter, most: int = -1) -> Iterator[Standing]:
+    """Yields where the wanted URLs stand, in the order of discovery, row by row; at most so many, unless negative."""
+    condition, values = wanted.condition()
+    rows = database.query(
+        f"SELECT {_COLUMNS} FROM {_TABLES} WHERE {condition} ORDER BY urls.id LIMIT ?", (*values, most)
+    )
+    return (Standing(*row) for row in rows)
