@@ -1,7 +1,7 @@
 """Mercator's back queues: each holds the URLs of one host, first in, first out.
 
-They live in the table `back`; in memory is a short head of each. A URL that was appended and finished between two
-commits never reaches the table.
+The queues live in the table `back`; memory holds a short head of each. A URL that is appended and finished between two
+commits is never written to the table.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from pycrawl.state.database import Database
 from pycrawl.state.hosts import Host
 from pycrawl.urls.host_settings import HostSettings
 
-HEAD = 64  # entries of one queue in memory
-MOST_UNWRITTEN = 50_000  # entries of all queues, in memory only
-_NOWHERE = -(1 << 62)  # before all places in a queue
+HEAD = 64  # entries of one queue that memory holds; the rest are in the table only
+MOST_UNWRITTEN = 50_000  # entries of all queues that may wait in memory to be written
+_NOWHERE = -(1 << 62)  # lower than the `seq` of any entry, so that reading starts at the head of the queue
 
 
 @dataclass(slots=True)
@@ -29,17 +29,17 @@ class Entry:
     url: str
     depth: int
     hops: int
-    revisit: int
-    tries: int = 0  # attempts that are over
-    seq: int = 0  # its place in the queue; set when it is appended
-    cookies: str = ""  # to be sent with it, as its own redirect to itself asks for
+    revisit: int  # 1: the URL was visited before
+    tries: int = 0  # attempts that have ended
+    seq: int = 0  # the entry's place in the queue; set by `append` and `push`
+    cookies: str = ""  # the Cookie header to send, after the URL redirected to itself and set a cookie
 
 
 class RulesAtFetcher:
-    """What the fetcher of a back queue has of robots.txt, by origin, and where a robots.txt is that has moved.
+    """For each origin of a back queue: which robots.txt its fetcher has, and where a robots.txt redirects to.
 
-    `sent` is filled when a job takes a robots.txt along; it is emptied when the fetcher was replaced or has forgotten
-    it. A redirect is kept until the answer of its target.
+    `_sent` gains an origin when a job carries its robots.txt to the fetcher, and loses it when the fetcher was replaced
+    or says that it lacks the rules. A redirect is kept until its target has answered.
     """
 
     __slots__ = ("_redirects", "_sent")
@@ -49,10 +49,11 @@ class RulesAtFetcher:
         self._redirects: dict[str, tuple[str, int]] = {}  # origin → target, redirects so far
 
     def are_current(self, site: str, now: float) -> bool:
+        """True if the fetcher has the robots.txt of the origin, and that has not expired."""
         return site in self._sent and self._sent[site][0] > now
 
     def digest_of(self, site: str) -> str:
-        """The digest of the robots.txt that the fetcher has; empty if it has none."""
+        """Returns the digest of the robots.txt that the fetcher has of the origin; empty if it has none."""
         return self._sent[site][1] if site in self._sent else ""
 
     def note_sent(self, site: str, file: RobotsFile) -> None:
@@ -65,7 +66,8 @@ class RulesAtFetcher:
         self._sent.clear()
 
     def redirect_of(self, site: str) -> tuple[str, int] | None:
-        """Where the robots.txt of an origin is to be asked for, and behind how many redirects; None: in its place."""
+        """Returns the URL to ask for the origin's robots.txt, and how many redirects led there; None if the robots.txt
+        has not redirected."""
         return self._redirects.get(site)
 
     def note_redirect(self, site: str, target: str, hops: int) -> None:
@@ -77,42 +79,43 @@ class RulesAtFetcher:
 
 @dataclass(slots=True, eq=False)
 class Gate:
-    """What the hosts of one address share (see `gates.py`)."""
+    """The connections and the pause that all hosts of one address share (see `gates.py`)."""
 
-    connections: int  # the most at once: the smallest number that one of its hosts allows
-    in_flight: int = 0
-    ready_at: float = 0.0  # not to be passed before, seconds since the epoch
-    waiting: list[tuple[float, int, BackQueue]] = field(default_factory=list)  # a heap by the host's own time
+    connections: int  # open at once, at most: the smallest number that one of the address's hosts allows
+    in_flight: int = 0  # hits on the address that have not ended
+    ready_at: float = 0.0  # seconds since the epoch: the address must not be hit before
+    waiting: list[tuple[float, int, BackQueue]] = field(default_factory=list)  # a heap: host's ready_at, ticket, queue
 
 
 @dataclass(slots=True, eq=False)
 class BackQueue:
-    """`entries` is the head of the queue without what is in flight; `more`: rows behind it are in the table only."""
+    """The URLs of one host that wait for their turn, and what decides when the host is hit."""
 
     host: Host
-    fetcher: int
+    fetcher: int  # the number of the only fetcher that hits this host
     settings: HostSettings
-    entries: deque[Entry] = field(default_factory=deque)
-    more: bool = False
-    read_to: int = _NOWHERE  # the last place that was read into `entries`
-    order: UrlOrder = UrlOrder.AS_FOUND  # unless so, what is pulled for it goes to its head
-    in_flight: int = 0
-    ahead: int = 0  # how many may be in flight beside those that have a connection, and wait for one at the fetcher
+    entries: deque[Entry] = field(default_factory=deque)  # the head of the queue, without the URLs in flight
+    more: bool = False  # True: the queue goes on behind `entries`, with rows that only the table holds
+    read_to: int = _NOWHERE  # the `seq` of the last entry that was put into `entries`
+    order: UrlOrder = UrlOrder.AS_FOUND  # any other order puts newly pulled URLs at the head of the queue
+    in_flight: int = 0  # leased URLs that were not released
+    ahead: int = 0  # URLs that may wait at the fetcher for a connection, beside those that have one
     holds_up: bool = False  # a robots.txt or a probe is in flight: nothing is sent ahead of its answer
-    scheduled: bool = False  # it stands in its fetcher's heap, or waits at its gate
-    gate: Gate | None = None  # that it passed last; none while the host's address is not known
-    looked_up_at: float = 0.0  # when its host's name was looked up last in this run
-    due: float = 0.0  # when the hit that was leased last was due
-    parked: bool = False  # its host keeps failing or has given all it may: it does not keep a run from ending
+    scheduled: bool = False  # the queue stands in its fetcher's heap, waits at its gate, or is held for a guest
+    gate: Gate | None = None  # the gate that the queue passed last; None while the host's address is not known
+    looked_up_at: float = 0.0  # seconds since the epoch: the last look-up of the host's name in this run
+    due: float = 0.0  # seconds since the epoch: when the hit that was leased last was allowed
+    parked: bool = False  # the host keeps failing, or gave all pages it may: the run may end with URLs left here
     rules: RulesAtFetcher = field(default_factory=RulesAtFetcher)
 
     @property
     def is_empty(self) -> bool:
+        """True if no URL waits, in memory or in the table; some may be in flight."""
         return not self.entries and not self.more
 
 
 class BackTable:
-    """The table `back` behind what was not yet written to it."""
+    """The table `back`, with the changes that memory holds until the next `flush`."""
 
     def __init__(
         self, database: Database, counters: Counters, head: int = HEAD, most_unwritten: int = MOST_UNWRITTEN
@@ -124,15 +127,16 @@ class BackTable:
         known = totals(database)
         self._length = known.get("back", 0)
         self._next_seq = 1 + known.get("back_seq", 0)
-        self._head_seq = known.get("back_head_seq", 0)  # places at the head of a queue count down from 0
-        self._counted = (self._length, self._next_seq, self._head_seq)  # what the counters know
-        self._unwritten: dict[int, tuple[int, int, int, int, int]] = {}  # by seq
-        self._finished: list[tuple[int, int]] = []
+        self._head_seq = known.get("back_head_seq", 0)  # the last `seq` given at the head of a queue, counting down
+        self._counted = (self._length, self._next_seq, self._head_seq)  # the values that the counters were told last
+        self._unwritten: dict[int, tuple[int, int, int, int, int]] = {}  # seq → row that is not in the table yet
+        self._finished: list[tuple[int, int]] = []  # (host id, seq) of rows to be deleted from the table
 
     def __len__(self) -> int:
         return self._length
 
     def append(self, queue: BackQueue, entry: Entry) -> None:
+        """Put a URL at the end of its queue."""
         entry.seq = self._next_seq
         self._next_seq += 1
         self._unwritten[entry.seq] = (queue.host.id, entry.seq, entry.url_id, entry.tries, entry.revisit)
@@ -148,7 +152,7 @@ class BackTable:
     def push(self, queue: BackQueue, entry: Entry) -> None:
         """Put a URL at the head of its queue."""
         if queue.more and not queue.entries:
-            self.read(queue)  # so that rows at the head are never read again
+            self.read(queue)  # then `read_to` lies behind the rows at the head, so that none of them is read again
         self._head_seq -= 1
         entry.seq = self._head_seq
         self._unwritten[entry.seq] = (queue.host.id, entry.seq, entry.url_id, entry.tries, entry.revisit)
@@ -157,17 +161,18 @@ class BackTable:
         self._length += 1
 
     def remove(self, queue: BackQueue, entry: Entry) -> None:
+        """Remove a URL that has left `queue.entries`; its row goes with the next `flush`."""
         if self._unwritten.pop(entry.seq, None) is None:
             self._finished.append((queue.host.id, entry.seq))
         self._length -= 1
 
     def remove_rows(self, places: list[tuple[int, int]]) -> None:
-        """Remove rows (host id, place) of the table that no queue has read yet."""
+        """Remove rows (host id, seq) of the table that no queue has read into memory yet."""
         self._finished += places
         self._length -= len(places)
 
     def read(self, queue: BackQueue) -> None:
-        """Bring the next stretch of a queue into memory."""
+        """Read the next entries of a queue into memory, as many as a head holds."""
         self.flush()
         rows = self._database.query(
             "SELECT back.url_id, urls.url, urls.depth, urls.hops, back.revisit, back.tries, back.seq"
@@ -181,6 +186,7 @@ class BackTable:
             queue.read_to = queue.entries[-1].seq
 
     def flush(self) -> None:
+        """Write the changes to the table and the counters; to be committed by the caller."""
         if self._unwritten:
             self._database.write_many("INSERT INTO back VALUES (?, ?, ?, ?, ?)", self._unwritten.values())
             self._unwritten.clear()
@@ -194,7 +200,7 @@ class BackTable:
 
 
 def hosts_with_queues(database: Database) -> list[int]:
-    """The ids of all hosts in the table: one index step for each host, whatever the number of rows."""
+    """Returns the ids of all hosts with rows in `back`. It costs one index step a host, whatever the number of rows."""
     rows = database.query(
         "WITH RECURSIVE queue (host_id) AS ("
         " SELECT min(host_id) FROM back UNION ALL"

@@ -1,6 +1,8 @@
-"""URLs on their way to URL-seen, in columns: a batch costs a few array operations, not one object a link.
+"""URLs that were found and not yet looked up in URL-seen, in columns: so a batch costs a few array operations, and not
+an object for each link.
 
-It keeps every text that came with a link: a fetcher sends a URL's text once, and its hash from then on.
+A fetcher sends a URL's text once, and its hash from then on. So every text that came with a link must be kept here: it
+does not come again.
 """
 
 from __future__ import annotations
@@ -17,28 +19,29 @@ _HASH_BYTES = 8
 
 
 class Source(NamedTuple):
-    """What brought some URLs."""
+    """Where some of the URLs of a batch come from: a page, a redirect or a person."""
 
-    parent_id: int  # 0: a person
-    depth: int  # of these URLs
-    hops: int  # redirects that led to them
+    parent_id: int  # the id of the page; 0: a person named them as seeds
+    depth: int  # of these URLs, not of the page
+    hops: int  # redirects in a row that led to these URLs
     via: Via
-    ask: int = 0  # what asks that they not be followed
+    ask: int = 0  # bits of `urls/asks.py`: what asks that these URLs not be followed; 0: nothing does
 
 
 class Discovered:
-    """Filled by the coordinator from results and seeds; emptied by `Frontier.add`."""
+    """One batch of found URLs. The coordinator fills it from results and seeds; `Session.sieve` hands it to
+    `Frontier.add` and begins a new one."""
 
     def __init__(self) -> None:
         self._with_text: list[tuple[Source, bytes, bytes, bytes]] = []  # source, hashes, texts, verdicts
-        self._seed_chunks = 0  # how many of these are seeds: they stand first
-        self._known: list[tuple[Source, bytes]] = []  # source, hashes of URLs that came without text
-        self.seeds = 0  # how many of the URLs with text are seeds
-        self.count = 0  # links, with and without text
-        self.from_pages = False  # whether any of it was found on a page, so that it counts as an in-link
+        self._seed_chunks = 0  # how many items of `_with_text` are seeds; they stand first
+        self._known: list[tuple[Source, bytes]] = []  # source, hashes of URLs whose text came before
+        self.seeds = 0  # seeds among the URLs with text; they stand first
+        self.count = 0  # URLs with and without text, repetitions included
+        self.from_pages = False  # True if some URL was found on a page, so that in-links have to be counted
 
     def add_links(self, parent_id: int, depth: int, links: PackedLinks, ask: int = 0) -> None:
-        """The links of one page; `depth` is that of the links, `ask` what asks that they not be followed."""
+        """Add links of one page. `depth` is that of the links; `ask` is as in `Source`."""
         self.from_pages = True
         source = Source(parent_id, depth, 0, Via.LINK, ask)
         cut = links.texts_count * _HASH_BYTES
@@ -54,8 +57,8 @@ class Discovered:
         self.count += 1
 
     def add_seeds(self, urls: Sequence[str], hashes: Sequence[int], verdicts: bytes = b"") -> None:
-        """Ahead of all links, so that a seed which a page also links to counts as a seed."""
-        if urls:  # a source without URLs would leave an empty text, and each text behind it at the wrong hash
+        """Add seeds, ahead of all links: a URL that is a seed and a link is entered as its first source says."""
+        if urls:  # without URLs, one empty text would be joined in, and all texts behind it would miss their hashes
             chunk = (Source(0, 0, 0, Via.SEED), _packed_hashes(hashes), "\n".join(urls).encode(), verdicts)
             self._with_text.insert(self._seed_chunks, chunk)
             self._seed_chunks += 1
@@ -63,19 +66,20 @@ class Discovered:
             self.count += len(urls)
 
     def hashes(self) -> NDArray[np.uint64]:
-        """All hashes, those with text first."""
+        """Returns all hashes, repetitions included: first those of the URLs with text, in the order of `texts`."""
         chunks = [hashes for _, hashes, _, _ in self._with_text] + [hashes for _, hashes in self._known]
         return np.frombuffer(b"".join(chunks), np.uint64)
 
     def texts(self) -> list[bytes]:
+        """Returns the texts, UTF-8, in the order of the first hashes."""
         return b"\n".join([texts for _, _, texts, _ in self._with_text]).split(b"\n") if self._with_text else []
 
     def verdicts(self) -> bytes:
-        """For each URL with text, the number of the reason for which the scope turns it away; 0: it does not."""
+        """Returns one byte for each URL with text: the code of the reason for which the scope turns it away, or 0."""
         return b"".join([verdicts or bytes(len(hashes) // _HASH_BYTES) for _, hashes, _, verdicts in self._with_text])
 
     def sources(self) -> tuple[list[Source], NDArray[np.int64]]:
-        """The sources, and for each URL, in the order of `hashes`, the index of its source."""
+        """Returns the sources, and for each URL, in the order of `hashes`, the index of its source."""
         chunks = [(source, hashes) for source, hashes, _, _ in self._with_text] + self._known
         lengths = [len(hashes) // _HASH_BYTES for _, hashes in chunks]
         return [source for source, _ in chunks], np.repeat(np.arange(len(chunks)), lengths)

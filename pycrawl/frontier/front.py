@@ -1,7 +1,7 @@
 """Mercator's front queues: one for each priority, emptied in the order of discovery.
 
-They live in the table `front`; in memory are their lengths and a short stretch of the head of each. What was pulled is
-deleted with one statement for each queue, because it is always the head of the queue.
+The queues live in the table `front`; memory holds their lengths and a short stretch of the head of each. A URL leaves a
+queue at its head only, so one DELETE for each queue removes all that were pulled.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from pycrawl.policy.priority import FRONT_QUEUES
 from pycrawl.state.counters import Counters, family, totals
 from pycrawl.state.database import Database
 
-STRETCH = 512  # rows read at once
+STRETCH = 512  # rows of a queue read into memory at once
 _WEIGHTS = [2**priority for priority in range(FRONT_QUEUES)]  # each queue is chosen twice as often as the one below
 
 
 class Waiting(NamedTuple):
-    """A URL on its way through a front queue."""
+    """A URL that waits in a front queue."""
 
     url_id: int
     host_id: int
-    revisit: int
+    revisit: int  # 1: the URL was visited before
     url: str
     depth: int
     hops: int
@@ -40,28 +40,29 @@ class FrontQueues:
         counted = family(totals(database), "front")
         self._lengths = [counted.get(str(number + 1), 0) for number in range(FRONT_QUEUES)]
         self._heads: list[deque[Waiting]] = [deque() for _ in range(FRONT_QUEUES)]
-        self._read_to = [0] * FRONT_QUEUES  # the last id read into the head
-        self._pulled_to = [0] * FRONT_QUEUES  # the last id pulled, whose row may still be there
-        self._counted = list(self._lengths)  # what the counters know of the lengths
-        self._filled: list[int] = []  # the queues that are not empty …
-        self._chances: list[int] = []  # … and their weights, added up
+        self._read_to = [0] * FRONT_QUEUES  # by queue: the last id read into its head
+        self._pulled_to = [0] * FRONT_QUEUES  # by queue: the last id pulled since the last flush; 0: none
+        self._counted = list(self._lengths)  # the lengths that the counters were told last
+        self._filled: list[int] = []  # the numbers of the queues that are not empty …
+        self._chances: list[int] = []  # … and the running sums of their weights
         self._weigh()
 
     def __len__(self) -> int:
         return sum(self._lengths)
 
     def lengths(self) -> list[int]:
-        """From the lowest priority to the highest."""
+        """Returns the number of URLs in each queue, from the lowest priority to the highest."""
         return list(self._lengths)
 
     def add(self, rows: Sequence[tuple[int, int, int, int]]) -> None:
-        """URLs (priority, id, host id, revisit) whose ids are greater than those that were read into the heads."""
+        """Add URLs (priority, id, host id, revisit). Their ids must be greater than all that were read into the head of
+        their queue, else they would be passed over; see `put`."""
         self._database.write_many("INSERT INTO front VALUES (?, ?, ?, ?)", rows)
         for priority, amount in Counter(row[0] for row in rows).items():
             self._count(priority, amount)
 
     def promote(self, moves: Iterable[tuple[int, int, int]]) -> None:
-        """Move URLs (id, from, to) to higher queues, those that still wait in the lower ones."""
+        """Move URLs (id, old priority, new priority) to another queue. One that has left its old queue stays away."""
         targets: defaultdict[int, dict[int, int]] = defaultdict(dict)  # priority → id → new priority
         for url_id, before, after in moves:
             targets[before][url_id] = after
@@ -83,20 +84,21 @@ class FrontQueues:
         self.add(sorted(added))
 
     def put(self, rows: Sequence[tuple[int, int, int, int]]) -> None:
-        """URLs (priority, id, host id, revisit) anywhere in the order, as their ids say."""
+        """Add URLs (priority, id, host id, revisit) with any ids: each takes the place that its id says."""
         if rows:
             self.flush()
             self.add(sorted(rows))
             self._forget_heads([row[:2] for row in rows])
 
     def added_by_sql(self, priority: int, amount: int) -> None:
-        """Rows were put into the table from outside, anywhere in the order."""
+        """Take note of rows with any ids that the caller has put into the table by SQL."""
         self.flush()
         self._count(priority, amount)
         self._forget_heads([(priority, 0)])
 
     def pull(self) -> Waiting | None:
-        """The next URL, from a queue chosen at random with a bias to the higher priorities; None: all are empty."""
+        """Remove and return the next URL, from a queue chosen at random, each twice as likely as the one below it. None
+        if all queues are empty."""
         filled = self._filled
         if not filled:
             return None
@@ -112,11 +114,12 @@ class FrontQueues:
         return waiting
 
     def _weigh(self) -> None:
+        """Update what `pull` draws from, after a queue has become empty or is no longer."""
         self._filled = [number for number, length in enumerate(self._lengths) if length]
         self._chances = list(itertools.accumulate(_WEIGHTS[number] for number in self._filled))
 
     def flush(self) -> None:
-        """Delete the rows of what was pulled, and tell the counters."""
+        """Delete the rows of the URLs that were pulled, and tell the counters; to be committed by the caller."""
         for number, length in enumerate(self._lengths):
             if length != self._counted[number]:
                 self._counters.add(f"front:{number + 1}", length - self._counted[number])
@@ -137,7 +140,7 @@ class FrontQueues:
         self._read_to[number] = self._heads[number][-1].url_id
 
     def _forget_heads(self, changed: Iterable[tuple[int, int]]) -> None:
-        """Of the queues where one of these rows (priority, id) was, or is to be, in the part that was read."""
+        """Let a queue's head be read again if one of these rows (priority, id) was, or belongs, in the part read."""
         for priority, url_id in changed:
             if url_id <= self._read_to[priority - 1]:
                 self._heads[priority - 1].clear()

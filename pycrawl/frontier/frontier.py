@@ -1,7 +1,8 @@
-"""The frontier: URL-seen, front queues, back queues and the heaps joined.
+"""The frontier: joins URL-seen, the front queues, the back queues, and a heap for each fetcher.
 
-`add` of a batch is the only way in; `lease` the only way out. Between them a URL is in a front queue or in the back
-queue of its host. What is leased stays in the table until `finish`, so that no lease is lost with the process.
+New URLs come in by `add`, known ones again by `requeue`; `lease` is the only way out. Between them a URL is in a front
+queue, in the back queue of its host, or held for the next run. A leased URL stays in the table `back` until `finish`,
+so that no lease is lost when the process dies.
 """
 
 from __future__ import annotations
@@ -32,34 +33,34 @@ from pycrawl.state.standings import Standings
 from pycrawl.state.url_seen import UrlSeen
 from pycrawl.urls.parts import address_literal
 
-QUEUES_PER_SLOT = 3
-_MOST_QUEUES = 30_000
-_PULLS_PER_FILL = 1_000  # keeps one call of `fill` in the range of 10 ms
-_RETIRED_KEPT = 8_192  # some 1.5 KB each
-_LOPSIDED = 1.5  # times as many queues as another fetcher has: then a host goes over to that one
+QUEUES_PER_SLOT = 3  # back queues for each open fetch: Mercator's number, so that most slots find a host that is ready
+_MOST_QUEUES = 30_000  # back queues that idle slots may lead to
+_PULLS_PER_FILL = 1_000  # URLs; keeps one call of `fill` in the range of 10 ms
+_RETIRED_KEPT = 8_192  # empty queues, some 1.5 KB each
+_LOPSIDED = 1.5  # a retired queue goes to another fetcher if its own has so many times the queues of that one
 _NEVER = float("inf")
-_DEPTHS_IN_SQL = 32  # all deeper ones have one priority
+_DEPTHS_IN_SQL = 32  # depths with a priority of their own in SQL; all deeper ones share one
 
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """The frontier at a glance."""
+    """How much the frontier holds at one moment."""
 
-    front: int
-    back: int
-    queues: int  # back queues, the parked ones apart
-    parked: int
-    in_flight: int
+    front: int  # URLs in the front queues
+    back: int  # URLs in the back queues, those in flight included
+    queues: int  # back queues that are not parked
+    parked: int  # back queues that are
+    in_flight: int  # leased URLs
 
 
 @dataclass(frozen=True, slots=True)
 class FrontierBounds:
     """How much of the frontier is in memory."""
 
-    queues_per_slot: int = QUEUES_PER_SLOT  # back queues that are open, for each fetch that may be
-    head: int = HEAD
-    most_unwritten: int = MOST_UNWRITTEN
-    stretch: int = STRETCH
+    queues_per_slot: int = QUEUES_PER_SLOT  # back queues for each fetch that may be open
+    head: int = HEAD  # entries of a back queue
+    most_unwritten: int = MOST_UNWRITTEN  # entries of all back queues that are not in the table yet
+    stretch: int = STRETCH  # rows of a front queue
 
 
 DEFAULT_BOUNDS = FrontierBounds()
@@ -87,22 +88,22 @@ class Frontier:
         self._front = FrontQueues(database, counters, chance, bounds.stretch)
         self._back = BackTable(database, counters, bounds.head, bounds.most_unwritten)
         self._queues: dict[int, BackQueue] = {}  # the host table: host id → back queue
-        self._retired: OrderedDict[int, BackQueue] = OrderedDict()  # by host id: empty queues, the newest last
-        self._heaps: list[list[tuple[float, int, BackQueue]]] = []  # by fetcher: queues that could be hit, by time
-        self._load: list[int] = []  # back queues of each fetcher
-        self._ticket = itertools.count()  # equal times keep their order
+        self._retired: OrderedDict[int, BackQueue] = OrderedDict()  # host id → empty queue, the newest last
+        self._heaps: list[list[tuple[float, int, BackQueue]]] = []  # by fetcher: (ready at, ticket, queue)
+        self._load: list[int] = []  # by fetcher: how many back queues it has
+        self._ticket = itertools.count()  # queues with equal times leave a heap in the order in which they came
         self._parked = 0
         self._in_flight = 0
         self._queues_per_slot = bounds.queues_per_slot
         self._wanted_queues = 1
         self._opened_at = _NEVER
-        self._lowered: set[int] = set()  # hosts
+        self._lowered: set[int] = set()  # ids of hosts whose new URLs wait behind those of others
         self.settings = judge.scope.settings
         self._gates = Gates()
         self._guests = Guests(hosts, self.settings, self._gates, self._queues)
         self._prioritiser = _prioritiser_of(config)
         self._run_depth = _NEVER  # deeper URLs are held until the next run
-        self._held: list[tuple[int, int, int]] = []  # not yet in the table: id, host id, revisit
+        self._held: list[tuple[int, int, int]] = []  # (id, host id, revisit) of held URLs, not yet in the table `held`
         self._standings = standings
         self._sieve = Sieve(
             database, hosts, counters, seen, standings, self._front, judge, self._level_of, self._prioritiser is None
@@ -112,15 +113,16 @@ class Frontier:
     # In
 
     def add(self, batch: Discovered, now: float) -> Added:
-        """Sieve a batch: new URLs are entered, those to be asked for go to the front queues; known ones count as
-        in-links."""
+        """Take in a batch of found URLs (`sieve.py`): new ones are entered and, if wanted, queued; a link to a known
+        one counts as an in-link. Returns how many were new."""
         return self._sieve.add(batch, now)
 
     def lower(self, host_ids: Iterable[int]) -> None:
-        """From now on, let new URLs of these hosts wait behind those of others. In-links do not raise them."""
+        """From now on, let new URLs of these hosts wait behind those of others."""
         self._lowered.update(host_ids)
 
     def _level_of(self, url: str, host_id: int, depth: int, inlinks: int) -> int:
+        """Returns the priority of a URL, which is the number of its front queue."""
         if self._prioritiser is None:
             level = priority(depth, inlinks)
         else:
@@ -128,13 +130,15 @@ class Frontier:
         return lowered(level) if host_id in self._lowered else level
 
     def requeue(self, visited_before: float, outcomes: tuple[str, ...]) -> int:
-        """Put URLs whose last visit is older, and ended in one of `outcomes`, back into the front queues."""
+        """Put URLs back into the front queues whose last visit was at `visited_before` or earlier, and ended in one of
+        `outcomes`. Returns how many."""
         return self.requeue_visits(
             f"visited_at <= ? AND outcome IN ({', '.join('?' * len(outcomes))})", (visited_before, *outcomes)
         )
 
     def requeue_visits(self, condition: str, values: Sequence[object]) -> int:
-        """Put URLs back into the front queues whose last visit fulfils an SQL condition; those queued or aside stay."""
+        """Put URLs back into the front queues whose last visit meets an SQL condition on `visits`. URLs that are queued
+        already or stand aside stay where they are. Returns how many were put back."""
         due = f"requeued = 0 AND url_id IN (SELECT id FROM urls WHERE aside = 0) AND ({condition})"
         level = level_in_sql()
         joined = f"FROM visits JOIN urls ON urls.id = visits.url_id WHERE {due}"
@@ -149,10 +153,10 @@ class Frontier:
     # Back queues
 
     def open_queues(self, fetchers: int, slots: int, now: float = _NEVER, max_depth: float = _NEVER) -> None:
-        """Make the back queues of the table, for so many fetchers with so many slots in all.
+        """Open a back queue for each host in the table `back`, shared out among `fetchers` with `slots` fetches in all.
 
-        Hosts that kept failing in an earlier run and are to be left alone after `now` are parked from the start.
-        URLs deeper than `max_depth` are held: they stay queued, and wait for the next run.
+        A host that kept failing in an earlier run and must not be hit at `now` is parked from the start. URLs deeper
+        than `max_depth` are held: they wait for the next run.
         """
         self._opened_at = now
         self._run_depth = max_depth
@@ -167,7 +171,8 @@ class Frontier:
             self._schedule(queue)
 
     def fill(self, starving: bool) -> None:
-        """Pull from the front queues until there are enough back queues; when slots are idle, more than that."""
+        """Move URLs from the front queues to back queues until enough of these are open. `starving`: slots are idle, so
+        that more are opened."""
         wanted = self._wanted_queues
         if starving:
             wanted = max(wanted, min(len(self._queues) - self._parked + self._wanted_queues, _MOST_QUEUES))
@@ -191,7 +196,7 @@ class Frontier:
             self._schedule(queue)
 
     def _hold_deep_entries(self) -> None:
-        """What an earlier run has left in the back queues may be too deep for this one."""
+        """Move URLs that are too deep for this run from the back queues, where an earlier run left them, to `held`."""
         if self._run_depth == _NEVER:
             return
         rows = self._database.query(
@@ -203,7 +208,7 @@ class Frontier:
         self._back.remove_rows([(host_id, seq) for _, host_id, _, seq in rows])
 
     def _let_in(self, ids: list[int]) -> None:
-        """A shorter way was found to these URLs: those held that are no longer too deep join this run."""
+        """Queue those of the held URLs `ids` that a shorter way has brought within this run's depth."""
         if self._run_depth == _NEVER:
             return
         near = [url_id for url_id in ids if self._standings.depth_of(url_id) <= self._run_depth]
@@ -224,6 +229,7 @@ class Frontier:
         self._held.clear()
 
     def _make_queue(self, host_id: int) -> BackQueue:
+        """Open the back queue of a host, with the fetcher that had it before unless that one has far more queues."""
         fetcher = min(range(len(self._load)), key=self._load.__getitem__)
         queue = self._retired.pop(host_id, None)
         if queue is None or self._load[queue.fetcher] > _LOPSIDED * (self._load[fetcher] + 1):
@@ -246,7 +252,7 @@ class Frontier:
     def _could_be_hit(self, queue: BackQueue) -> bool:
         """True if the queue belongs in its fetcher's heap: it has URLs, its host may give more, and a connection is
         free."""
-        # Where the host is must be known before a second connection is made.
+        # Until the address is known, and so the gate, the host gets one connection only.
         ahead = 0 if queue.holds_up else queue.ahead
         most = queue.settings.politeness.connections_per_host + ahead if queue.host.address else 1
         if queue.scheduled or queue.in_flight >= most or queue.is_empty:
@@ -258,7 +264,7 @@ class Frontier:
         heapq.heappush(self._heaps[queue.fetcher], (at, ticket, queue))
 
     def park(self, queue: BackQueue) -> None:
-        """From now on the queue's URLs do not keep a run from ending."""
+        """Let the run end even if this queue still has URLs. Its host is hit all the same when its time comes."""
         self._parked += not queue.parked
         queue.parked = True
 
@@ -267,7 +273,8 @@ class Frontier:
         queue.parked = False
 
     def let_be_asked(self, host_ids: Iterable[int], ready_at: Callable[[Host], float]) -> None:
-        """Forget the failures of these hosts: they may be hit at `ready_at`, unless they may be sooner."""
+        """Forget the failures of these hosts, and let them be hit at `ready_at(host)` if that is earlier than now
+        planned."""
         queues: set[BackQueue] = set()
         for host_id in host_ids:
             host = self._hosts.get(host_id)
@@ -283,7 +290,8 @@ class Frontier:
         self._schedule_anew(queues)
 
     def _schedule_anew(self, queues: set[BackQueue]) -> None:
-        """Give queues that stand in a heap their present place there; one that waits at its gate stays there."""
+        """Move queues that stand in a heap to the place that their host's `ready_at` says now. A queue that waits at
+        its gate stays there."""
         for heap in self._heaps:
             moved = [item[2] for item in heap if item[2] in queues]
             if moved:
@@ -296,7 +304,10 @@ class Frontier:
     # Out
 
     def lease(self, fetcher: int, now: float) -> tuple[BackQueue, Entry] | None:
-        """The next URL for a fetcher whose host may be hit now. It counts as a hit until `release`."""
+        """Returns the next URL for a fetcher, of a host that may be hit now; None if no host may be.
+
+        The URL counts as a hit on its host until `release`, which the caller owes for every lease.
+        """
         queue = self._pop_due(self._heaps[fetcher], now)
         if queue is None:
             return None
@@ -310,11 +321,13 @@ class Frontier:
         return queue, entry
 
     def _pop_due(self, heap: list[tuple[float, int, BackQueue]], now: float) -> BackQueue | None:
+        """Remove and return the first queue of a heap that may be hit now, and has passed its gate; None if there is
+        none."""
         while heap and heap[0][0] <= now:
             _, ticket, queue = heapq.heappop(heap)
             queue.scheduled = False
             if queue.host.ready_at > now:
-                self._schedule(queue)  # a hit on another connection has ended since: the host needs its pause
+                self._schedule(queue)  # another hit on the host has ended since it came here: the pause begins anew
             elif self._guests.holds(queue):
                 queue.scheduled = True
             elif self._pass_gate(queue, ticket, now):
@@ -322,9 +335,11 @@ class Frontier:
         return None
 
     def _pass_gate(self, queue: BackQueue, ticket: int, now: float) -> bool:
-        """Whether the host's address may be hit too; if not, the queue waits for that.
+        """True if the host's address may be hit too; then the hit counts at the gate. If not, the queue waits at the
+        gate or in the heap.
 
-        A host whose address is not known yet passes: its fetcher finds the address before it connects to it.
+        A host whose address is not known yet passes: its fetcher looks the address up and reports it, without
+        connecting to it (`Outcome.ADDRESS_MOVED`).
         """
         if not queue.host.address:
             return True
@@ -333,45 +348,49 @@ class Frontier:
             gate = queue.gate
             queue.gate = self._gates.of(queue.host.address, queue.settings.politeness.connections_per_host, now)
             if gate is not None and gate is not queue.gate:
-                self._let_next_in(gate)  # the host has moved: whoever waits at its old address need not wait for it
+                self._let_next_in(gate)  # the host has left its old address: no release of it will wake who waits there
             gate = queue.gate
         if self._gates.is_full(gate) and not self._is_next_at(gate, queue):
             queue.scheduled = True
             self._gates.wait(gate, queue)
             return False
         if gate.ready_at > now:
-            self._push(queue, gate.ready_at, ticket)  # else the host that was hit last would always come first
+            # It keeps its ticket: a new one would put it behind the host that was hit last, time after time.
+            self._push(queue, gate.ready_at, ticket)
             return False
         gate.in_flight += 1
         return True
 
     def _is_next_at(self, gate: Gate, queue: BackQueue) -> bool:
-        """Whether the queue may be sent ahead, to pass the gate when those before it have: they are its own, and nobody
-        else waits."""
+        """True if a URL of the queue may be sent ahead to its fetcher although the gate is full: all hits in flight
+        there are the queue's own, and no other queue waits."""
         return queue.ahead > 0 and gate.in_flight == queue.in_flight and not gate.waiting
 
     def put_back(self, queue: BackQueue, entry: Entry) -> None:
-        """The URL was not fetched after all: it goes to the head of its queue, or to its place among others there."""
+        """Put a leased URL that was not fetched after all back to its old place in its queue."""
         place = next((place for place, other in enumerate(queue.entries) if other.seq > entry.seq), len(queue.entries))
         queue.entries.insert(place, entry)
         self._schedule(queue)
 
     def retry(self, queue: BackQueue, entry: Entry) -> None:
-        """The URL failed and is to be tried again after the others of its host."""
+        """Put a leased URL that failed at the end of its queue, to be tried again after the others of its host."""
         self._back.remove(queue, entry)
         self._back.append(queue, entry)
         self._schedule(queue)
 
     def finish(self, queue: BackQueue, entry: Entry) -> None:
-        """The URL is done. To be called in the transaction that commits its visit."""
+        """Remove a leased URL that is done. To be called in the transaction that commits its visit."""
         self._back.remove(queue, entry)
 
     def allow_ahead(self, queue: BackQueue, count: int) -> None:
-        """From now on so many URLs of the queue may wait at its fetcher, beside those that have a connection."""
+        """Let `count` URLs of the queue wait at its fetcher, beside those that have a connection."""
         queue.ahead = count
 
     def release(self, queue: BackQueue, ready_at: float) -> None:
-        """A hit has ended: the host may be hit again at `ready_at`."""
+        """End a lease: the host and its address may be hit again at `ready_at`, or later if another hit said so.
+
+        The leased URL was put back, retried, or is to be finished: `release` does not touch it.
+        """
         queue.host.ready_at = max(ready_at, queue.host.ready_at)
         self._hosts.touch(queue.host)
         queue.in_flight -= 1
@@ -383,12 +402,14 @@ class Frontier:
             self._retire(queue)
         elif gate is not None and others_wait and self._could_be_hit(queue):
             queue.scheduled = True
-            self._gates.wait(gate, queue)  # else a fetcher that is asked first would keep the gate to its hosts
+            # It lines up behind those who wait: else the fetcher that is asked first would keep the gate to its hosts.
+            self._gates.wait(gate, queue)
         else:
             self._schedule(queue)
 
     def _retire(self, queue: BackQueue) -> None:
-        """Nothing is left of a host for now. More may come soon, and should find its fetcher's connection and rules."""
+        """Close an empty queue but remember it: if URLs of its host come soon, they go to the fetcher that has a
+        connection to the host and its rules."""
         del self._queues[queue.host.id]
         self._load[queue.fetcher] -= 1
         queue.order = UrlOrder.AS_FOUND
@@ -397,11 +418,12 @@ class Frontier:
             self._retired.popitem(last=False)
 
     def _leave_gate(self, gate: Gate, ready_at: float) -> bool:
+        """End a hit at a gate, and let the next queue in. Returns False if none waits."""
         self._gates.leave(gate, ready_at)
         return self._let_next_in(gate)
 
     def _let_next_in(self, gate: Gate) -> bool:
-        """Send the queue on its way that has waited longest at a gate; False if none waits."""
+        """Put the next queue that waits at a gate back into its heap. Returns False if none waits that could be hit."""
         while (next_one := self._gates.next_waiting(gate)) is not None:
             next_one.scheduled = False
             self._schedule(next_one)
@@ -410,10 +432,12 @@ class Frontier:
         return False
 
     def visit(self, queue: BackQueue, key: str, now: float) -> Guest | float:
-        """Leave to hit another host for the sake of this one (`guests.py`), or when to ask for it again."""
+        """Returns the leave to hit the host `key` for the sake of this queue (`guests.py`), or the time to ask again.
+        The caller owes `end_visit` for every leave."""
         return self._guests.enter(queue, key, now)
 
     def end_visit(self, guest: Guest, ready_at: float) -> None:
+        """End a visit: the host may be hit again at `ready_at`; 0: it was not hit after all."""
         held = self._guests.leave(guest, ready_at)
         if held is not None:
             held.scheduled = False
@@ -422,15 +446,16 @@ class Frontier:
             self._let_next_in(guest.gate)
 
     def fetcher_replaced(self, fetcher: int) -> None:
-        """The new process knows nothing: rules have to be sent again."""
+        """Forget which rules a fetcher has: its new process knows nothing, and gets them again."""
         for queue in (*self._queues.values(), *self._retired.values()):
             if queue.fetcher == fetcher:
                 queue.rules.forget_all()
 
-    # At a glance
+    # Questions
 
     def next_ready_at(self, usable: Callable[[int], bool]) -> float:
-        """When the next host may be hit, among the fetchers that have a free slot; infinity if there is none."""
+        """Returns when the next host may be hit (seconds since the epoch), among those of the fetchers for which
+        `usable(number)` is true; infinity if there is none."""
         return min((heap[0][0] for number, heap in enumerate(self._heaps) if heap and usable(number)), default=_NEVER)
 
     def sizes(self) -> Sizes:
@@ -442,7 +467,8 @@ class Frontier:
 
     @property
     def is_finished(self) -> bool:
-        """Nothing is left that this run could fetch: no URL waits, none is in flight, parked hosts apart."""
+        """True if nothing is left that this run could fetch: no URL is in flight, none waits in the front queues, and
+        all back queues are parked."""
         return not self._in_flight and len(self._queues) == self._parked and not len(self._front)
 
     def host_pace(self) -> HostPace:
@@ -452,7 +478,7 @@ class Frontier:
         return [queue.host for queue in self._queues.values() if queue.parked]
 
     def flush(self) -> None:
-        """Write what is only in memory; to be committed by the caller."""
+        """Write all changes that only memory holds; to be committed by the caller."""
         self._front.flush()
         self._back.flush()
         self._flush_held()
@@ -476,6 +502,6 @@ def _prioritiser_of(config: Config) -> PluginPrioritiser | None:
 
 
 def level_in_sql() -> str:
-    """The built-in priority of a URL by its depth, as SQL over `urls`."""
+    """Returns an SQL expression over `urls`: the built-in priority of a URL without in-links."""
     levels = " ".join(f"WHEN urls.depth <= {depth} THEN {priority(depth, 0)}" for depth in range(_DEPTHS_IN_SQL))
     return f"CASE {levels} ELSE {priority(_DEPTHS_IN_SQL, 0)} END"

@@ -1,6 +1,7 @@
-"""One gate for each address: hosts that share an address share its connections and its pauses.
+"""One gate for each IP address: hosts that share an address share its connections and its pauses.
 
-A back queue that finds its gate occupied waits there, and the next one is let through when the gate is free again.
+A back queue that finds all connections of its gate taken waits there; when a hit on the address ends, the frontier lets
+the next one through.
 """
 
 from __future__ import annotations
@@ -9,16 +10,17 @@ import heapq
 
 from pycrawl.frontier.back import BackQueue, Gate
 
-_MOST_IDLE = 50_000  # gates kept although nobody is there
+_MOST_IDLE = 50_000  # gates; from this number on, those that no hit, queue or pause needs are forgotten
 
 
 class Gates:
     def __init__(self) -> None:
         self._gates: dict[str, Gate] = {}
-        self._ticket = 0  # equal times keep their order
+        self._ticket = 0  # queues with equal times leave in the order in which they came
 
     def of(self, address: str, connections: int, now: float) -> Gate:
-        """The gate of an address, for a host that allows so many connections: from now on, it lets no more pass."""
+        """Returns the gate of an address for one of its hosts. From now on the gate allows no more connections at once
+        than this host does."""
         gate = self._gates.get(address)
         if gate is None:
             if len(self._gates) >= _MOST_IDLE:
@@ -31,15 +33,17 @@ class Gates:
         return gate.in_flight >= gate.connections
 
     def wait(self, gate: Gate, queue: BackQueue) -> None:
+        """Let a queue wait at its gate; the caller has marked it as scheduled."""
         self._ticket += 1
         heapq.heappush(gate.waiting, (queue.host.ready_at, self._ticket, queue))
 
     def leave(self, gate: Gate, ready_at: float) -> None:
-        """A hit has ended: the address may be hit again at `ready_at`."""
+        """Note that a hit has ended: the address may be hit again at `ready_at`, or later if another hit said so."""
         gate.in_flight -= 1
         gate.ready_at = max(gate.ready_at, ready_at)
 
     def next_waiting(self, gate: Gate) -> BackQueue | None:
+        """Remove and return the waiting queue whose host was ready first; None if none waits."""
         return heapq.heappop(gate.waiting)[2] if gate.waiting else None
 
     def _forget_idle(self, now: float) -> None:

@@ -1,6 +1,7 @@
-"""Hits on a host for the sake of another one: a robots.txt that redirects there.
+"""Visits: hits on a host for the sake of another one, whose robots.txt redirects there.
 
-Such a hit keeps to the pauses of the host it goes to, and to the gate of its address, as if it were one of its own.
+A visit keeps to the pauses and the gate of the host that it hits, as if one of that host's own URLs were fetched. While
+a host is visited, its own back queue is held.
 """
 
 from __future__ import annotations
@@ -13,14 +14,16 @@ from pycrawl.state.hosts import Host, Hosts
 from pycrawl.urls.host_settings import SettingsByHost
 from pycrawl.urls.parts import address_literal
 
-_AGAIN_SECONDS = 0.25  # until a host or an address is asked for again that is being hit
+_AGAIN_SECONDS = 0.25  # until leave is asked for again, if the host or its address is being hit
 
 
 @dataclass(slots=True)
 class Guest:
-    host: Host  # that is hit
-    gate: Gate | None  # held by the visit; none if the address is not known, or if the queue that asks holds it anyway
-    due: float  # when the host might be hit
+    """The leave to hit a host once. Whoever has it hands it back with `Guests.leave`."""
+
+    host: Host  # the host that is visited
+    gate: Gate | None  # a connection of this gate is taken; None: no address is known, or the asking queue passed it
+    due: float  # seconds since the epoch: when the hit was allowed
 
 
 class Guests:
@@ -29,10 +32,13 @@ class Guests:
         self._settings = settings
         self._gates = gates
         self._queues = queues
-        self._visited: dict[int, BackQueue | None] = {}  # by host id: its queue, if that waits for the visit's end
+        self._visited: dict[int, BackQueue | None] = {}  # id of a visited host → its own queue, if that is held
 
     def enter(self, asking: BackQueue, key: str, now: float) -> Guest | float:
-        """Leave to hit the host `key`, or when to ask for it again."""
+        """Returns the leave to hit the host `key` now; or, if it must not be hit yet, the time to ask again.
+
+        `asking` is the queue whose robots.txt redirects there.
+        """
         host = self._hosts.get(self._hosts.id_of(key))
         host.address = host.address or address_literal(key)
         queue = self._queues.get(host.id)
@@ -55,14 +61,17 @@ class Guests:
         return Guest(host, gate, due)
 
     def holds(self, queue: BackQueue) -> bool:
-        """Whether a queue must wait as its host is being visited."""
+        """True if the queue's host is being visited. Then the queue is kept here, until `leave` returns it."""
         if queue.host.id not in self._visited:
             return False
         self._visited[queue.host.id] = queue
         return True
 
     def leave(self, guest: Guest, ready_at: float) -> BackQueue | None:
-        """The host may be hit again at `ready_at`, 0: it was not hit after all; its queue, if that was held."""
+        """End a visit: the host may be hit again at `ready_at`; 0: it was not hit after all.
+
+        Returns the host's own queue if it was held, which the caller schedules again.
+        """
         guest.host.ready_at = max(ready_at, guest.host.ready_at)
         self._hosts.touch(guest.host)
         if guest.gate is not None:

@@ -1,4 +1,4 @@
-"""How fast the hosts with URLs in the back queues may be asked, all together."""
+"""How fast all hosts with URLs in the back queues may be hit, taken together: for the display of a running crawl."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from pycrawl.frontier.back import BackQueue
 
 @dataclass(frozen=True, slots=True)
 class HostPace:
-    """The hosts with a back queue at one moment, those that are parked apart: each is counted once."""
+    """The hosts that have a back queue and are not parked, at one moment. Each is active, waiting or failing."""
 
-    active: int  # a fetch is in flight
-    waiting: int  # none is
-    failing: int  # the last fetch failed: they count here only, as nobody knows when they will answer
-    addresses: int  # of the active and waiting ones; a host whose address is not known counts as one
-    gap: float  # seconds: the pause that the active and waiting ones ask for, on average
+    active: int  # hosts with a fetch in flight
+    waiting: int  # hosts without one
+    failing: int  # hosts whose last fetch failed: nobody knows when they will answer
+    addresses: int  # distinct addresses of the active and waiting hosts; an unknown one counts as one more
+    gap: float  # seconds: the pause between two hits that the active and waiting hosts ask for, on average
 
 
 def host_pace(queues: Iterable[BackQueue], delay: float) -> HostPace:
-    """`delay` is the pause in seconds that holds where there is no host to ask."""
+    """Returns the pace of the hosts of these queues. `delay` (seconds) is its `gap` if no host is active or waiting."""
     active = waiting = failing = 0
     gaps = 0.0
     addresses = set()
@@ -42,6 +42,7 @@ def host_pace(queues: Iterable[BackQueue], delay: float) -> HostPace:
 
 
 def _usual_gap(queue: BackQueue) -> float:
+    """Returns the pause of a queue's host in seconds, as long as it answers quickly and well."""
     politeness = queue.settings.politeness
     crawl_delay = queue.host.crawl_delay if politeness.obey_robots else 0.0
     return max(politeness.delay, min(crawl_delay, politeness.max_crawl_delay))

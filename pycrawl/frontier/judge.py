@@ -1,5 +1,5 @@
-"""Where does a URL belong: to the queues, or aside, and for which reason? One answer for links as they come in, and for
-all known URLs when the settings have changed."""
+"""Decides whether a URL is queued or stands aside, and for which reason. The same rules judge links as they come in,
+and all known URLs when the settings have changed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _TOO_MANY_REDIRECTS = Reason.TOO_MANY_REDIRECTS.code
 
 
 class Unwanted(Protocol):
-    """What was removed for good."""
+    """The URLs that `pycrawl forget` removed for good (`state/unwanted.py`); true if there are any."""
 
     def __bool__(self) -> bool: ...
 
@@ -26,14 +26,15 @@ class Unwanted(Protocol):
         """True if the URL must never be asked for."""
 
 
-# A URL as the ledger has it: id, url, host id, depth, hops, ask, aside.
+# A row of `urls`: id, url, host id, depth, hops, ask, aside.
 LedgerRow = tuple[int, str, int, int, int, int, int]
-# What is known of a host: its key, whether it has a seed, why nothing is asked of it (0: it is wanted).
+# What `codes_of` needs of a host: its key; True if it has a seed; the code of the reason for which the scope turns all
+# its URLs away (0: it does not).
 HostFacts = tuple[str, bool, int]
 
 
 class Judge:
-    """Pure: the same facts of a URL give the same answer, as long as the settings are the same."""
+    """Judges URLs under the settings of one run. Pure: the same facts of a URL always get the same answer."""
 
     def __init__(self, config: Config, unwanted: Unwanted) -> None:
         self.scope = Scope(config)
@@ -41,14 +42,14 @@ class Judge:
         self._max_depth = config.crawl.max_depth if config.crawl.max_depth >= 0 else float("inf")
         self._settings = self.scope.settings
         farthest = config.limits.max_redirects
-        # Redirects in a row that are not too many for any host.
+        # So many redirects in a row are allowed on every host: no settings of a host have to be looked up.
         self._safe_hops = min([farthest, *(entry.limits.get("max_redirects", farthest) for entry in config.hosts)])
         self._follow_external = config.scope.follow_external
         self._config = config
 
     @property
     def needs_seed_hosts(self) -> bool:
-        """Whether it matters if a URL's host has a seed."""
+        """True if the answer depends on whether the URL's host has a seed."""
         return not self._follow_external
 
     def code_of(
@@ -61,9 +62,10 @@ class Judge:
         ask: int,
         scope_code: int | None = None,
     ) -> int:
-        """The number of the reason for which the URL stands aside; 0: it is to be asked for.
+        """Returns the code of the reason for which the URL stands aside; 0 if it is to be asked for.
 
-        `scope_code` is what the scope says of the URL, where that is known already.
+        `hops`: redirects in a row that led to it; `ask`: bits of `urls/asks.py`; `scope_code`: the scope's code for the
+        URL, where the caller knows it already.
         """
         if self._unwanted and self._unwanted.verdict(url, host_key):
             return _FORGOTTEN
@@ -83,12 +85,13 @@ class Judge:
         return 0
 
     def host_facts(self, key: str, is_seed: bool) -> HostFacts:
-        """What `codes_of` needs to know of a host."""
+        """Returns what `codes_of` needs to know of the host `key`."""
         reason = self.scope.host_verdict(key)
         return key, is_seed, 0 if reason is None else reason.code
 
     def codes_of(self, rows: list[LedgerRow], facts_of: Callable[[int], HostFacts]) -> list[int]:
-        """As `code_of`, for many: what the scope says of their hosts is asked once a host."""
+        """Returns the `code_of` each row. It is faster, as the scope is asked about a host once, by `host_facts`. A URL
+        that was forgotten stays so: its text is not there to be judged by."""
         path_verdict = self.scope.path_verdict
         unwanted = self._unwanted if self._unwanted else None
         max_depth, safe_hops = self._max_depth, self._safe_hops

@@ -1,8 +1,8 @@
-"""The way into the ledger: URL seen?, judgement, standing.
+"""The way of found URLs into the ledger: each is looked up in URL-seen, judged, and entered or updated.
 
-Every URL of a batch with a text is entered once, wanted or not. A URL that is known counts one more in-link; if the
-batch brings a shorter way to it, or the first link that does not ask not to be followed, it is judged anew, and its
-depth is handed on to what the pages behind it link to.
+Every URL of a batch that comes with a text is entered once, wanted or not. A link to a known URL counts as one more
+in-link. A known URL is judged anew if the batch brings a shorter way to it, or the first link to it that does not ask
+not to be followed. A shorter way is handed on: the pages that it leads to, and what they link to, are less deep too.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from pycrawl.state.url_seen import Looked, UrlSeen
 from pycrawl.urls.parts import host_key
 from pycrawl.urls.reasons import Reason
 
+# Reasons that another link may clear: one that does not ask not to be followed, and one without redirects.
 _BY_ASKING = np.array([Reason.NOFOLLOW.code, Reason.SOFT_404_LINK.code], np.uint8)
 _BY_REDIRECTS = np.uint8(Reason.TOO_MANY_REDIRECTS.code)
 _EXTERNAL = Reason.EXTERNAL.code
@@ -41,15 +42,15 @@ U32 = NDArray[np.uint32]
 
 log = logging.getLogger(__name__)
 
-# url, host id, depth, hops, via, id of the page, ask, aside
+# Columns of `urls`: url, host id, depth, hops, via, id of the page, ask, aside.
 _Row = tuple[str, int, int, int, int, int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """What became of a batch."""
+    """What became of a batch's URLs that were never met before."""
 
-    new: int  # URLs never met before …
+    new: int  # how many there were …
     queued: int  # … and how many of them are to be asked for
     asides: Counter[str]  # reason → new URLs that stand aside
 
@@ -59,11 +60,11 @@ NOTHING_ADDED = Added(0, 0, Counter())
 
 @dataclass(slots=True)
 class _News:
-    """What a batch says of a known URL; what is None it says nothing new of."""
+    """What a batch brings for a known URL."""
 
-    depth: int | None = None
-    clears_ask: bool = False
-    clears_hops: bool = False
+    depth: int | None = None  # the length of a shorter way to it; None: there is none
+    clears_ask: bool = False  # a link was found that does not ask not to be followed
+    clears_hops: bool = False  # a way was found that needs no redirect
 
 
 class Sieve:
@@ -79,7 +80,8 @@ class Sieve:
         level_of: Callable[[str, int, int, int], int],
         counts_inlinks: bool,
     ) -> None:
-        """`level_of(url, host id, depth, in-links)`: the front queue of a URL; `counts_inlinks`: in-links raise it."""
+        """`level_of(url, host id, depth, in-links)` returns the front queue of a URL. `counts_inlinks`: in-links and
+        shorter ways move a URL to a higher one."""
         self._database = database
         self._hosts = hosts
         self._counters = counters
@@ -89,9 +91,11 @@ class Sieve:
         self._judge = judge
         self._level_of = level_of
         self._counts_inlinks = counts_inlinks
-        self.let_in: Callable[[list[int]], None] = lambda ids: None  # told of ids whose depth has shrunk
+        self.let_in: Callable[[list[int]], None] = lambda ids: None  # called with the ids whose depth has shrunk
 
     def add(self, batch: Discovered, now: float) -> Added:
+        """Take in a batch: enter its new URLs, update the known ones, keep the links of its pages. Changes are written,
+        and committed by the caller."""
         texts = batch.texts()
         looked = self._seen.look(batch.hashes())
         sources, source_of = batch.sources()
@@ -110,7 +114,8 @@ class Sieve:
     # New URLs
 
     def _mark_seeds(self, texts: list[bytes]) -> list[int]:
-        """The hosts of seeds, known ones too, before links are judged: whoever names a URL as a seed wants its host."""
+        """Mark the hosts of the seeds `texts` as seed hosts, before links are judged by that, and judge anew the known
+        URLs of hosts that were none before. Returns the host id of each seed."""
         host_ids = [self._hosts.id_of(host_key(text.decode())) for text in texts]
         new = self._hosts.mark_seeds(set(host_ids))
         if new and self._judge.needs_seed_hosts:
@@ -131,6 +136,7 @@ class Sieve:
         seed_hosts: list[int],
         now: float,
     ) -> Added:
+        """Judge and enter the URLs that are new, each as its first link in the batch says, with the least depth."""
         places = np.flatnonzero((looked.ids == 0) & (looked.first < len(texts)))
         places = places[looked.first[places].argsort()]  # in the order of discovery
         if not len(places):
@@ -154,6 +160,7 @@ class Sieve:
         return self._insert(looked, places, rows, now)
 
     def _code_of(self, url: str, host_id: int, depth: int, hops: int, ask: int, scope_code: int | None = None) -> int:
+        """Returns the code of the reason for which a URL stands aside, or 0 (`Judge.code_of`)."""
         is_seed = self._judge.needs_seed_hosts and self._hosts.get(host_id).is_seed
         return self._judge.code_of(url, host_key(url), is_seed, depth, hops, ask, scope_code)
 
@@ -182,14 +189,15 @@ class Sieve:
         return Added(len(rows), len(queued), turned_away)
 
     def _count_lost(self, looked: Looked, texts: int) -> None:
-        """A hash that nobody knows the text of must be impossible: a URL would be lost."""
+        """Report hashes of unknown URLs that came without a text. There must be none: a fetcher sends a hash alone only
+        after the text, and every text is entered; else a URL is lost."""
         lost = int(np.count_nonzero((looked.ids == 0) & (looked.first >= texts)))
         if lost:
             self._counters.add("lost_hashes", lost)
             log.error("%d links came as hashes of URLs that are not known: this is a fault of pycrawl", lost)
 
     def _save_outlinks(self, looked: Looked, sources: list[Source], source_of: I64) -> None:
-        """What each page links to, by ids; links that ask not to be followed apart."""
+        """Keep the ids of the URLs that each page links or redirects to, without links that ask not to be followed."""
         ids = looked.ids_in_batch()
         ends = np.searchsorted(source_of, np.arange(len(sources)), "right").tolist()
         rows: defaultdict[int, list[U32]] = defaultdict(list)
@@ -208,6 +216,7 @@ class Sieve:
     def _take_in_news(
         self, looked: Looked, known: I64, sources: list[Source], source_of: I64, least_depths: U8
     ) -> None:
+        """Find out what the batch brings for known URLs (at the places `known` of `looked`), and judge those anew."""
         ids = looked.ids[known]
         asides = self._standings.asides_of(ids)
         shorter = least_depths[known] < self._standings.depths_of(ids)
@@ -226,7 +235,10 @@ class Sieve:
             self._judge_anew(news)
 
     def _hand_on_depths(self, news: defaultdict[int, _News]) -> None:
-        """What a page links to is one deeper than the page, at the most; what it redirects to is as deep."""
+        """Hand shorter ways on through the links of fetched pages, and add to `news` each URL whose depth shrinks.
+
+        The target of a link is at most one deeper than the page; the target of a redirect is as deep as the page.
+        """
         shrunk = {url_id: one.depth for url_id, one in news.items() if one.depth is not None}
         for url_id, depth in shrunk.items():
             self._standings.set_depths(np.array([url_id], np.uint32), depth)
@@ -244,6 +256,8 @@ class Sieve:
             shrunk = further
 
     def _judge_anew(self, news: dict[int, _News]) -> None:
+        """Judge known URLs (by id) again with what is new of them: those that are wanted now are queued, those that
+        wait in a front queue rise. News only clear reasons, so that no URL has to leave a queue."""
         rows = self._database.query_each(
             "SELECT id, url, host_id, depth, hops, ask, aside FROM urls WHERE id IN ({})", sorted(news)
         )
@@ -255,7 +269,7 @@ class Sieve:
             depth = depth if one.depth is None else min(depth, one.depth)
             ask = 0 if one.clears_ask else ask
             hops = 0 if one.clears_hops else hops
-            # The text of a forgotten URL is not there to be judged by.
+            # A forgotten URL has no text to be judged by.
             aside = before if url.startswith(FORGOTTEN) else self._code_of(url, host_id, depth, hops, ask)
             if one.clears_ask or one.clears_hops:
                 self._database.write("UPDATE urls SET ask = ?, hops = ? WHERE id = ?", (ask, hops, url_id))
@@ -268,7 +282,7 @@ class Sieve:
                 if not aside:
                     wanted.append((url_id, url, host_id, depth))
         self._queue(wanted)
-        if self._counts_inlinks:  # what a plugin said of a URL stays
+        if self._counts_inlinks:  # else a plugin gave the priority, once and for all
             self._front.promote(move for move in moves if move[1] != move[2])
         self.let_in([url_id for url_id, one in news.items() if one.depth is not None])
 
@@ -277,7 +291,7 @@ class Sieve:
             self._counters.add(f"aside:{Reason.from_code(code)}", amount)
 
     def _queue(self, wanted: list[tuple[int, str, int, int]]) -> None:
-        """URLs (id, url, host id, depth) that were aside are to be asked for now, those visited before apart."""
+        """Put URLs (id, url, host id, depth) that no longer stand aside into the front queues, unless visited."""
         visited = visited_of(self._database, [url_id for url_id, *_ in wanted])
         rows = [
             (self._level_of(url, host_id, depth, 0), url_id, host_id, 0)
@@ -287,6 +301,7 @@ class Sieve:
         self._front.put(rows)
 
     def _count_inlinks(self, looked: Looked) -> None:
+        """Count the batch's links, and move URLs that wait in a front queue to a higher one if they have earned it."""
         known = np.flatnonzero(looked.ids)
         ids = looked.ids[known]
         before, after, in_front = self._seen.add_inlinks(ids, looked.counts[known])
@@ -303,5 +318,5 @@ class Sieve:
 
 
 def visited_of(database: Database, ids: Iterable[int]) -> set[int]:
-    """Those of the URLs that have a visit."""
+    """Returns those of the ids whose URL has been visited."""
     return {url_id for (url_id,) in database.query_each("SELECT url_id FROM visits WHERE url_id IN ({})", ids)}
