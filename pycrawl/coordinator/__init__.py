@@ -11,7 +11,8 @@
 - `meter.py`: how the run is going
 - `run.py`: what these share
 
-One thread decides everything; a second one only waits for the disk (`fsync`), so that fetchers do not wait with it.
+One thread decides everything. A second one only waits for the disk (`fsync`), so that the first one goes on serving the
+fetchers meanwhile.
 """
 
 from pycrawl.coordinator.loop import Coordinator

@@ -17,6 +17,7 @@ class Books:
         self._fetch_log = fetch_log
 
     def enter(self, lease: Lease, result: FetchResult) -> None:
+        """Count an answer, and log it if the host was hit or robots.txt denied the URL: what `audit` needs to see."""
         self.count(result)
         if CONDUCT[result.outcome].is_hit or result.outcome is Outcome.ROBOTS_DENIED:
             self._log(lease, result)
@@ -32,6 +33,7 @@ class Books:
         self._fetch_log.write(line)
 
     def count(self, result: FetchResult) -> None:
+        """Count an answer in this run (`RunCounts`) and in the totals of the crawl, which the open group commits."""
         counts = self._run.counts
         total = self._run.session.group.counts
         counts.bytes += result.wire_bytes

@@ -1,4 +1,5 @@
-"""Group commit: at most a second or a thousand pages; the wait for the disk is on another thread."""
+"""Group commit: results are committed together, every second or every thousand pages. The wait for the disk is on
+another thread."""
 
 from __future__ import annotations
 
@@ -10,37 +11,40 @@ from pycrawl.coordinator.run import Run
 from pycrawl.crawl.fetch_log import FetchLog
 from pycrawl.state import meta
 
-COMMIT_SECONDS = 1.0
-COMMIT_PAGES = 1_000
+COMMIT_SECONDS = 1.0  # between the beginnings of two commits: as much work as a crash may cost
+COMMIT_PAGES = 1_000  # finished URLs that make a commit due earlier, so that a group stays small in memory
 _NEVER = float("inf")
 
 
 class CommitCycle:
+    """Begins, finishes and repeats the commits of one run. At most one is under way at a time."""
+
     def __init__(self, run: Run, fetch_log: FetchLog) -> None:
         self._run = run
         self._session = run.session
         self._database = run.session.database
         self._fetch_log = fetch_log
         self._disk = ThreadPoolExecutor(1, "fsync")
-        self._syncing: Future[None] | None = None
-        self._begun_at = run.started
-        self._row = 0  # the run's, in the database
+        self._syncing: Future[None] | None = None  # the fsync of the commit that is under way
+        self._begun_at = run.started  # monotonic: when the last commit was begun
+        self._row = 0  # the id of this run's row in the table `runs`
 
     def start(self) -> None:
-        """Enter the run."""
+        """Enter the run into the table `runs`, and commit."""
         now = self._run.now()
         self._row = meta.start_run(self._database, now, os.getpid())
         self._session.commit(now)
 
     @property
     def next_at(self) -> float:
-        """When there is something to do, by the monotonic clock."""
+        """Returns when `go_on` has something to do, by the monotonic clock; infinity while the disk has
+        not answered."""
         if self._syncing is not None:
             return 0.0 if self._syncing.done() else _NEVER
         return self._begun_at + COMMIT_SECONDS
 
     def go_on(self) -> None:
-        """Do what is due."""
+        """Finish the commit that is under way if the disk has answered, or begin one if it is due."""
         if self._syncing is not None:
             if self._syncing.done():
                 self.finish()
@@ -53,7 +57,7 @@ class CommitCycle:
         return time.monotonic() - self._begun_at >= COMMIT_SECONDS or len(self._session.group.finished) >= COMMIT_PAGES
 
     def finish(self) -> None:
-        """Wait for the commit that is under way, if one is."""
+        """Finish the commit that is under way, if one is, waiting for the disk."""
         if self._syncing is not None:
             self._syncing.result()
             self._syncing = None
@@ -62,12 +66,12 @@ class CommitCycle:
             self._fetch_log.flush()
 
     def commit_now(self) -> None:
-        """Everything so far, and wait for it."""
+        """Commit everything so far, waiting for the disk."""
         self.finish()
         self._session.commit(self._run.now())
 
     def end(self) -> None:
-        """The last commit of the run."""
+        """Make the last commit of the run, and enter how it ended."""
         self.finish()
         self._update_row()
         meta.end_run(self._database, self._row, self._run.now(), self._run.stopping or "finished")
@@ -77,5 +81,5 @@ class CommitCycle:
         meta.update_run(self._database, self._row, self._run.counts.pages, self._run.now())
 
     def close(self) -> None:
-        """Let go of the thread, once the disk has answered it."""
+        """End the thread that waits for the disk, once it has its answer."""
         self._disk.shutdown()

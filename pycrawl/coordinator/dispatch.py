@@ -1,4 +1,4 @@
-"""URLs whose hosts may be hit now become jobs of their fetchers."""
+"""Dispatch: leases URLs whose hosts may be hit now, makes jobs of them, and sends these to the fetchers."""
 
 from __future__ import annotations
 
@@ -17,14 +17,16 @@ from pycrawl.processes.pool import FetcherPool
 from pycrawl.state.documents import visit_of
 from pycrawl.urls.parts import address_literal, host_key, origin
 
-_SIEVE_LINKS = 50_000
-_SIEVE_SHARE = 0.2  # of the time may go into sieving small batches when hosts run out of URLs
-_LONGEST_SIEVE_PAUSE = 0.4  # seconds, when small batches have brought no URL that may be asked for
-_SUSPECT_SECONDS = 0.2  # until a suspect is tried again when another one is in flight at its fetcher
+_SIEVE_LINKS = 50_000  # links that are sieved at once, whatever the time: a batch that costs little for each link
+_SIEVE_SHARE = 0.2  # of the time may go into sieving smaller batches, which happens when hosts run out of URLs
+_LONGEST_SIEVE_PAUSE = 0.4  # seconds between two small batches, reached when they bring no URL that may be fetched
+_SUSPECT_SECONDS = 0.2  # until a suspect is offered again, if another one is in flight at its fetcher (`leases.py`)
 _NEVER = float("inf")
 
 
 class Dispatcher:
+    """Sends jobs out as long as slots are free, hosts are ready and the run is not about to end."""
+
     def __init__(
         self, run: Run, leases: Leases, handlers: Sequence[JobHandler], intake: Intake, pool: FetcherPool
     ) -> None:
@@ -35,22 +37,25 @@ class Dispatcher:
         self._handlers = handlers
         self._intake = intake
         self._pool = pool
-        self._sieve_at = 0.0  # not before, unless many links have come together
-        self._sieve_pause = 0.0
+        self._sieve_at = 0.0  # monotonic: a small batch is not sieved before
+        self._sieve_pause = 0.0  # seconds after the last small batch
 
     def may_dispatch(self) -> bool:
+        """True if the run goes on, and the pages fetched and in flight are fewer than its limit."""
         run = self._run
         return not run.stopping and run.counts.pages + self._leases.pages < run.limits.max_pages
 
     @property
     def next_sieve_at(self) -> float:
-        """When links that have come should be sieved if there is nothing else to ask for, by the monotonic clock: at
-        once if no fetch is under way that might bring more."""
+        """Returns when found links should be sieved if no host is ready, by the monotonic clock: at once if no fetch is
+        under way that might bring more of them; infinity if there are none."""
         if not self._session.discovered.count:
             return _NEVER
         return self._sieve_at if len(self._leases) else 0.0
 
     def dispatch(self) -> None:
+        """Sieve found links if that is due, fill the back queues, and send each fetcher as many jobs as it has room
+        for."""
         if not self.may_dispatch():
             return
         now = self._run.now()
@@ -65,7 +70,11 @@ class Dispatcher:
                 self._pool.send(fetcher, Jobs(tuple(jobs)))
 
     def _sieve(self, now: float) -> None:
-        """A small batch costs nearly as much as a large one: the next one waits, and longer if this was in vain."""
+        """Sieve the found links, and set when the next small batch is due.
+
+        A small batch costs nearly as much as a large one; so the pause grows as long as batches bring no URL that may
+        be fetched.
+        """
         begun = time.monotonic()
         self._session.sieve(now)
         self._frontier.fill(True)
@@ -78,6 +87,7 @@ class Dispatcher:
         self._sieve_at = ended + self._sieve_pause
 
     def _jobs_for(self, fetcher: int, now: float) -> list[FetchJob]:
+        """Lease URLs for a fetcher, at most as many as it has free slots. Returns the jobs; each has an open lease."""
         jobs: list[FetchJob] = []
         run = self._run
         most = min(self._leases.free_slots(fetcher), run.limits.max_pages - run.counts.pages - self._leases.pages)
@@ -111,8 +121,8 @@ class Dispatcher:
     # Traps
 
     def _pass_over(self, queue: BackQueue, entry: Entry) -> bool:
-        """Turn the URL away for good if it is a trap, or put it behind others if its kind brings little. Returns True
-        if either was done."""
+        """Turn a leased URL away for good if it is a trap, or put it behind others if its kind of page brings little.
+        Returns True if either was done: then the lease has ended."""
         kinds = self._session.kinds
         host = queue.host
         if not entry.depth or not kinds.watches(host):
@@ -132,6 +142,7 @@ class Dispatcher:
         return False
 
     def _was_turned_away(self, url_id: int) -> bool:
+        """True if the URL's last visit ended as a trap: it was never fetched, and is judged like a new one."""
         visit = visit_of(self._session.database, url_id)
         return visit is not None and visit.outcome == Outcome.TRAP
 

@@ -1,4 +1,5 @@
-"""What fetchers answer: the handler of its kind settles it, and the host is released until it may be hit again."""
+"""Intake: each answer of a fetcher goes to the handler of its kind, which settles the URL; then its host is released,
+until it may be hit again."""
 
 from __future__ import annotations
 
@@ -18,12 +19,14 @@ from pycrawl.processes.pool import Death
 from pycrawl.state.hosts import Host
 from pycrawl.urls.host_settings import HostSettings
 
-_LEISURE_SECONDS = 0.5  # in which links are sieved
+_LEISURE_SECONDS = 0.5  # added to the pause of a host in the order NEWEST_FIRST_SLOWLY: its links are sieved meanwhile
 
 log = logging.getLogger(__name__)
 
 
 class Intake:
+    """Ends every lease: by a result, by the death of its fetcher, or because the URL was turned away."""
+
     def __init__(
         self, run: Run, leases: Leases, handlers: Mapping[Kind, JobHandler], settler: Settler, books: Books
     ) -> None:
@@ -38,6 +41,7 @@ class Intake:
         self._looks_for_copies = not run.config.content.store_duplicates
 
     def take_in(self, results: Sequence[FetchResult]) -> None:
+        """Take in a batch of results."""
         if self._looks_for_copies:
             self._session.content_seen.look([result.body.digest for result in results if result.body is not None])
         for result in results:
@@ -46,7 +50,7 @@ class Intake:
     def _take_in(self, result: FetchResult) -> None:
         lease = self._leases.close(result.url_id)
         if lease is None:
-            return  # of a fetcher that was given up meanwhile
+            return  # its fetcher was given up meanwhile, and the URL is back in its queue
         self._books.enter(lease, result)
         if result.outcome is Outcome.ADDRESS_MOVED:
             (lease.guest.host if lease.guest else lease.queue.host).address = result.address
@@ -60,7 +64,8 @@ class Intake:
         self._release(lease, result)
 
     def take_in_death(self, death: Death) -> None:
-        """What the dead fetcher had in flight goes back to the queues."""
+        """Put the URLs that a dead fetcher had in flight back into their queues. Those that have taken down too many
+        fetchers are given up."""
         leases = self._leases.close_all_of(death)
         log.warning("fetcher %d %s; %d fetches start again", death.fetcher, death.cause, len(leases))
         self._frontier.fetcher_replaced(death.fetcher)
@@ -74,11 +79,12 @@ class Intake:
             self._release(lease, result)
 
     def turn_away(self, lease: Lease, outcome: Outcome, detail: str) -> None:
-        """A URL that was leased and then not asked for is done with."""
+        """Finish a URL that was leased, and then for this outcome not asked for; its host was not hit."""
         self._settler.finish(lease, self._unfetched(lease, outcome, detail))
         self._frontier.release(lease.queue, 0.0)
 
     def _unfetched(self, lease: Lease, outcome: Outcome, detail: str) -> FetchResult:
+        """Returns the result of a leased URL that no fetcher has answered."""
         now = time.monotonic()
         return FetchResult(
             lease.entry.url_id, lease.queue.host.id, lease.kind, outcome, now, now, self._run.now(), detail=detail
@@ -87,7 +93,7 @@ class Intake:
     # The host
 
     def _release(self, lease: Lease, result: FetchResult) -> None:
-        """The hit is over: when may the host be hit again?"""
+        """End the lease: work out when the host may be hit again, park it if it keeps failing, and release it."""
         conduct = CONDUCT[result.outcome]
         queue = lease.queue
         host = queue.host
@@ -117,6 +123,7 @@ class Intake:
         self._frontier.release(queue, ended + pause)
 
     def _end_visit(self, guest: Guest, result: FetchResult) -> None:
+        """Work out when the host that was hit as a guest may be hit again, and end the visit."""
         ready_at = 0.0
         if CONDUCT[result.outcome].is_hit:
             settings = self._frontier.settings.of(guest.host.key)
@@ -124,6 +131,7 @@ class Intake:
         self._frontier.end_visit(guest, ready_at)
 
     def _pause(self, host: Host, settings: HostSettings, result: FetchResult) -> float:
+        """Returns the seconds that the host must be left alone after this result."""
         rules = self._rules.get(settings)
         if rules is None:
             rules = self._rules[settings] = PolitenessRules.of(settings.politeness)

@@ -1,4 +1,4 @@
-"""The URLs in flight, by fetcher; and what is known of those that were in flight when a fetcher died."""
+"""The URLs in flight at each fetcher; and which of them are suspected of having taken a fetcher down."""
 
 from __future__ import annotations
 
@@ -9,43 +9,43 @@ from pycrawl.frontier.guests import Guest
 from pycrawl.model import Kind
 from pycrawl.processes.pool import Death
 
-_STRIKES = 2  # fetchers that one URL may take down
-_DOUBTS = 5  # fetchers killed from outside while one URL was in flight, until that counts against it
+_STRIKES = 2  # deaths of a fetcher that are blamed on one URL, after which it is given up
+_DOUBTS = 5  # kills from outside while one URL was in flight, from which on each counts as a strike against it
 
 
 @dataclass(slots=True)
 class Lease:
-    """A URL in flight. A robots job holds the URL that it was needed for."""
+    """A URL in flight. A job for a robots.txt or a probe holds the lease of the page URL that it was needed for."""
 
     queue: BackQueue
     entry: Entry
     kind: Kind
     fetcher: int
-    due: float  # when the host might be hit
-    url: str  # that is asked for: that of the entry, of its host's robots.txt, or one that cannot exist
+    due: float  # seconds since the epoch: when the hit was allowed
+    url: str  # the URL that is asked for: the entry's own, a robots.txt, or a probe's, which cannot exist
     site: str  # the origin of the entry's URL
-    guest: Guest | None = None  # of the host that is hit, if that is another one
+    guest: Guest | None = None  # the leave to hit another host, where a robots.txt has redirected
 
 
 class Leases:
-    """Opened by dispatch; closed by results and by the death of a fetcher."""
+    """All leases by URL id. Dispatch opens them; a result, or the death of the fetcher, closes them."""
 
     def __init__(self, fetchers: int, slots: int) -> None:
-        self.slots = slots  # of one fetcher
-        self.pages = 0  # in flight that are no robots.txt or probe
+        self.slots = slots  # fetches that one fetcher may have open
+        self.pages = 0  # leases for pages, not for a robots.txt or a probe
         self._leases: dict[int, Lease] = {}  # by URL id
-        self._open = [0] * fetchers  # leases by fetcher, those that wait for a connection apart
-        self._by_host: dict[int, int] = {}  # how many leases
-        self._suspects: dict[int, int] = {}  # by fetcher: the URL in flight that may have killed another one
-        self._strikes: dict[int, int] = {}  # by URL id
-        self._doubts: dict[int, int] = {}  # by URL id
+        self._open = [0] * fetchers  # by fetcher: leases, without those that wait there for a connection
+        self._by_host: dict[int, int] = {}  # host id → number of leases
+        self._suspects: dict[int, int] = {}  # fetcher → id of the only URL in flight there that has a strike
+        self._strikes: dict[int, int] = {}  # URL id → deaths of a fetcher that are blamed on it
+        self._doubts: dict[int, int] = {}  # URL id → kills from outside while it was in flight
 
     def __len__(self) -> int:
         return len(self._leases)
 
     @property
     def fetches(self) -> int:
-        """Leases without those that wait for a connection."""
+        """Returns the number of leases, without those that wait at their fetcher for a connection."""
         return sum(self._open)
 
     @property
@@ -71,7 +71,8 @@ class Leases:
         self.pages += lease.kind is Kind.PAGE
 
     def close(self, url_id: int) -> Lease | None:
-        """The fetch has ended, and its fetcher lives; None: it was given up with an earlier fetcher."""
+        """Close the lease of a URL whose fetch has ended while its fetcher lives: the URL is cleared of all suspicion.
+        Returns the lease; None if it was closed with a fetcher that died."""
         lease = self._leases.pop(url_id, None)
         if lease is not None:
             self._closed(lease)
@@ -80,7 +81,7 @@ class Leases:
         return lease
 
     def close_all_of(self, death: Death) -> list[Lease]:
-        """A fetcher has died: what it had in flight."""
+        """Close and return the leases of a fetcher that died, with a strike for each URL that is blamed."""
         leases = [lease for lease in self._leases.values() if lease.fetcher == death.fetcher]
         blamed = self._blamed(death, [lease.entry.url_id for lease in leases])
         for lease in leases:
@@ -92,9 +93,10 @@ class Leases:
         return leases
 
     def _blamed(self, death: Death, in_flight: list[int]) -> set[int]:
-        """The URL that was being worked on; without one, the suspect if there is one, else all in flight.
+        """Returns the ids of the URLs to blame: the one that was being worked on; if that is not known, the suspect; if
+        there is none, all in flight.
 
-        But a kill from outside may have struck at any moment: what was only in flight has to be so several times.
+        A kill from outside may strike at any moment, so that a URL in flight is blamed only after several of them.
         """
         if death.url_id:
             return {death.url_id}
@@ -106,6 +108,7 @@ class Leases:
         return set(in_flight) if suspect is None else {suspect}
 
     def _closed(self, lease: Lease) -> None:
+        """Take a closed lease out of all counts."""
         host_id = lease.queue.host.id
         others = self._by_host.pop(host_id) - 1
         if others:
@@ -116,8 +119,10 @@ class Leases:
             del self._suspects[lease.fetcher]
 
     def may_send(self, fetcher: int, url_id: int) -> bool:
-        """One suspect at a time, so that the next death of its fetcher proves something."""
+        """True if the URL may be sent to the fetcher now. A URL with a strike becomes the fetcher's suspect, and there
+        is only one at a time, so that the next death proves something."""
         return url_id not in self._strikes or self._suspects.setdefault(fetcher, url_id) == url_id
 
     def is_struck_out(self, url_id: int) -> bool:
+        """True if the URL has taken down so many fetchers that it must not be tried again."""
         return self._strikes.get(url_id, 0) >= _STRIKES

@@ -1,4 +1,5 @@
-"""The run: lease, wait for results, take them in, commit, until nothing is left or a limit is reached."""
+"""The main loop of a run: lease URLs, wait for results, take them in, commit; until nothing is left to fetch or a limit
+is reached."""
 
 from __future__ import annotations
 
@@ -28,8 +29,8 @@ from pycrawl.model import Outcome
 from pycrawl.processes.pool import FetcherPool
 from pycrawl.processes.signals import Interrupts
 
-_INBOX_SECONDS = 1.0
-_LONGEST_WAIT = 0.25  # seconds
+_INBOX_SECONDS = 1.0  # between two looks into the inbox
+_LONGEST_WAIT = 0.25  # seconds for results, so that limits and the inbox are looked at in time
 
 log = logging.getLogger(__name__)
 
@@ -60,9 +61,10 @@ class Coordinator:
         self._dispatcher = Dispatcher(self._run, self._leases, handlers, self._intake, pool)
         self._commits = CommitCycle(self._run, self._fetch_log)
         self._meter = Meter(self._run, self._leases, pool, on_tick)
-        self._inbox_at = 0.0
+        self._inbox_at = 0.0  # monotonic: the last look into the inbox
 
     def run(self) -> Ended:
+        """Crawl until the end of the run. Returns how it ended; all its work is committed."""
         with self._session.database.explained(), closing(self._commits):
             self._frontier.open_queues(
                 len(self._pool), self._leases.all_slots, self._run.now(), self._run.limits.max_depth
@@ -79,6 +81,8 @@ class Coordinator:
         return self._meter.ended(self._interrupts.count > 0)
 
     def _is_over(self) -> bool:
+        """True if the loop is to be left: at a second interrupt at once, for another reason to stop when nothing is in
+        flight any more, else when nothing is left to fetch."""
         if self._interrupts.count > 1:
             return True
         self._run.stopping = self._run.stopping or self._reason_to_stop()
@@ -91,6 +95,7 @@ class Coordinator:
         return False
 
     def _reason_to_stop(self) -> str:
+        """Returns the word for the interrupt or the limit that ends the run; empty if it goes on."""
         counts, limits = self._run.counts, self._run.limits
         if self._interrupts.count:
             return "interrupted"
@@ -103,7 +108,8 @@ class Coordinator:
         return ""
 
     def _take_in_inbox(self) -> None:
-        """Seeds from outside, and URLs that somebody wants tried again."""
+        """Take in what `pycrawl add` and `pycrawl retry` have left since the last look. A file is deleted only after
+        its content is committed."""
         now = time.monotonic()
         if now - self._inbox_at < _INBOX_SECONDS:
             return
@@ -123,6 +129,7 @@ class Coordinator:
         log.info("%d URLs to be tried again, %d hosts to be asked again", done.queued, done.hosts)
 
     def _wait(self) -> None:
+        """Wait for results, take them in, and adapt the pace to how fast they come."""
         begun = time.monotonic()
         if self._pace.gathering:
             time.sleep(self._pace.gathering)
@@ -143,11 +150,11 @@ class Coordinator:
             self._intake.take_in_death(death)
 
     def _do_hosts_wait(self) -> bool:
-        """For a slot, though they might be hit."""
+        """True if a host may be hit now, and only its fetcher's lack of a free slot keeps it waiting."""
         return self._frontier.next_ready_at(lambda fetcher: not self._leases.has_free_slot(fetcher)) <= self._run.now()
 
     def _patience(self, now: float) -> float:
-        """How long there is nothing to do but wait for results."""
+        """Returns the seconds during which there is nothing to do but wait for results."""
         if self._frontier.is_finished:
             return 0.0
         wait = min(self._commits.next_at, self._meter.next_at) - now
@@ -157,6 +164,7 @@ class Coordinator:
         return min(max(wait, 0.0), _LONGEST_WAIT)
 
     def _end(self) -> None:
+        """Make the last commit; at a second interrupt only finish the one that is under way."""
         if self._interrupts.count > 1:
             self._commits.finish()
             return

@@ -14,23 +14,23 @@ from pycrawl.policy.politeness import is_parked
 from pycrawl.processes.pool import FetcherPool
 from pycrawl.state.counters import totals
 
-_TICK_SECONDS = 0.5
-_RATE_SECONDS = 10.0
+_TICK_SECONDS = 0.5  # between two looks at the progress: lively to watch, and cheap
+_RATE_SECONDS = 10.0  # over which rates are averaged
 
 
 class Meter:
-    """`on_tick` is shown the progress about twice a second."""
+    """Measures one run. `on_tick` is called with the progress about twice a second."""
 
     def __init__(self, run: Run, leases: Leases, pool: FetcherPool, on_tick: Callable[[Progress], None]) -> None:
         self._run = run
         self._leases = leases
         self._pool = pool
         self._on_tick = on_tick
-        self._tick_at = 0.0
-        self._pages_seen = 0  # at the last tick
+        self._tick_at = 0.0  # monotonic: the last tick
+        self._pages_seen = 0  # pages of the run at the last tick
         self._last_page_at = -math.inf  # monotonic: the tick that saw the last page, so up to a tick late
-        self._samples: deque[tuple[float, int, int, float]] = deque()  # time, pages, bytes, idle seconds
-        self.idle_seconds = 0.0  # that the coordinator waited for results
+        self._samples: deque[tuple[float, int, int, float]] = deque()  # by tick: time, pages, bytes, idle seconds
+        self.idle_seconds = 0.0  # seconds of the run in which the coordinator waited for results
 
     @property
     def next_at(self) -> float:
@@ -38,6 +38,7 @@ class Meter:
         return self._tick_at + _TICK_SECONDS
 
     def tick(self) -> None:
+        """Take a sample and show the progress, if a tick is due."""
         now = time.monotonic()
         if now >= self.next_at:
             self._tick_at = now
@@ -82,6 +83,7 @@ class Meter:
         )
 
     def ended(self, interrupted: bool) -> Ended:
+        """Returns the summary of the run, to be asked for after its last commit."""
         run = self._run
         sizes = run.frontier.sizes()
         cpu = self._pool.cpu_seconds()

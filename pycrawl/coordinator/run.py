@@ -1,4 +1,4 @@
-"""What all parts of the coordinator share in one run."""
+"""The values that all parts of the coordinator share in one run."""
 
 from __future__ import annotations
 

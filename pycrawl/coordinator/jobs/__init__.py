@@ -19,7 +19,9 @@ class JobHandler(Protocol):
     kind: Kind
 
     def make(self, queue: BackQueue, entry: Entry, site: str, now: float) -> FetchJob | None:
-        """The job that the URL `entry` of the origin `site` needs next; None if it needs none of this kind."""
+        """Returns the job that the leased URL `entry` of the origin `site` needs next; None if it needs none of this
+        kind."""
 
     def settle(self, lease: Lease, result: FetchResult) -> None:
-        """Take in an answer: the leased URL is put back, tried again or finished. Its host is not released here."""
+        """Take in an answer: put the leased URL back, retry it or finish it. The caller releases its
+        host afterwards."""

@@ -21,7 +21,7 @@ def new_handlers(run: Run, settler: Settler) -> tuple[JobHandler, ...]:
 
 
 def next_job(handlers: Sequence[JobHandler], queue: BackQueue, entry: Entry, site: str, now: float) -> FetchJob:
-    """The job of the first handler that has something to ask for; the last one, for pages, always has."""
+    """Returns the job of the first handler that has one for the leased URL; the last handler, for pages, always has."""
     for handler in handlers:
         job = handler.make(queue, entry, site, now)
         if job is not None:

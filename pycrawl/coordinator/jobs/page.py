@@ -1,4 +1,4 @@
-"""Pages: what the crawl is for."""
+"""Jobs for pages: the leased URL itself is fetched."""
 
 from __future__ import annotations
 
@@ -37,6 +37,7 @@ class PageJobs:
         )
 
     def _validators(self, url_id: int) -> Validators:
+        """Returns what the last visit of the URL left for a conditional request."""
         visit = visit_of(self._session.database, url_id)
         return Validators(visit.etag, visit.last_modified, visit.digest) if visit else NO_VALIDATORS
 
@@ -50,12 +51,15 @@ class PageJobs:
             self._settler.settle(lease, self._judged(lease, result) if self._run.judges_traps else result)
 
     def _was_page(self, lease: Lease) -> bool:
-        """Whether this URL has answered with a page before, so that it counts among those of its host already."""
+        """True if an earlier visit of the URL brought a page, which is counted in `host.pages` already."""
         visit = visit_of(self._session.database, lease.entry.url_id) if lease.entry.revisit else None
         return visit is not None and (visit.document_id > 0 or 200 <= visit.status < 300)
 
     def _judged(self, lease: Lease, result: FetchResult) -> FetchResult:
-        """Does the page bring anything new? One that says what the host says of missing pages is not kept."""
+        """Count what the page brings for its kind (`traps/`), and set the order of the host's URLs by it.
+
+        Returns the result; that of a page which is like the host's answer to a probe becomes SOFT_404, without a body.
+        """
         kinds = self._session.kinds
         entry, host, look = lease.entry, lease.queue.host, result.close_look
         if entry.revisit:

@@ -1,4 +1,5 @@
-"""Probes: a URL that cannot exist shows how its host answers what it does not have."""
+"""Jobs for probes: a URL that cannot exist is fetched, to learn how its host answers for pages that it does
+not have."""
 
 from __future__ import annotations
 
@@ -25,12 +26,12 @@ class ProbeJobs:
             return None
         url = kinds.start_probe(queue.host, entry.url, directory)
         if self._run.session.judge.scope.verdict(url) is not None:
-            return None  # a probe is a request like any other
+            return None  # a probe is a request like any other: nothing out of scope is asked for
         rules = self._maker.rules_to_send(queue, site, now)
         return self._maker.job(queue, entry, url, now, kind=Kind.PROBE, robots=rules)
 
     def settle(self, lease: Lease, result: FetchResult) -> None:
-        """Whatever came of it, the host is not probed there again."""
+        """Keep the answer, whatever it is, so that this directory is not probed again; the page's turn comes next."""
         pairs = result.close_look.pairs if result.close_look is not None else b""
         self._run.session.kinds.take_in_probe(lease.queue.host, lease.url, pairs)
         self._run.frontier.put_back(lease.queue, lease.entry)

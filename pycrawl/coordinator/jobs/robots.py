@@ -1,4 +1,4 @@
-"""robots.txt: asked for before the first page of an origin, and again when it has expired."""
+"""Jobs for robots.txt: it is fetched before the first page of an origin, and again when it has expired."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class RobotsJobs:
         return self._maker.job(queue, entry, url, now, kind=Kind.ROBOTS, hops=hops, site=site)
 
     def _is_current(self, queue: BackQueue, site: str, now: float) -> bool:
-        """True if the rules are with the queue's fetcher, or in the state, and have not expired."""
+        """True if the queue's fetcher or the state has the robots.txt of the origin, and it has not expired."""
         if queue.rules.are_current(site, now):
             return True
         file = self._run.session.robots_of(site)
@@ -52,17 +52,18 @@ class RobotsJobs:
             now = self._run.now()
             host.robots_failing_since = host.robots_failing_since or now
             if may_ignore_robots(host.robots_failing_since, now):
-                # As if it were not there, until it is asked for again.
+                # It has failed for so long that it counts as not there, until it expires and is asked for again.
                 expires_at = now + lease.queue.settings.politeness.robots_ttl
                 self._keep(lease, RobotsFile(_NOT_FOUND, b"", result.fetched_at, expires_at), 0.0)
             else:
                 self._settler.settle(lease, result)
 
     def _is_out_of_scope(self, url: str) -> bool:
-        """Whether nothing may be asked of the host that a robots.txt redirects to."""
+        """True if the scope forbids every request to the URL's host, which a robots.txt redirects to."""
         return self._run.session.judge.scope.host_verdict(host_key(url)) is not None
 
     def _keep(self, lease: Lease, file: RobotsFile, crawl_delay: float) -> None:
+        """Keep a robots.txt with its Crawl-delay (seconds); the leased page URL goes back, and its turn comes next."""
         self._run.session.group.robots[lease.site] = file
         lease.queue.host.crawl_delay = crawl_delay
         self._run.frontier.put_back(lease.queue, lease.entry)

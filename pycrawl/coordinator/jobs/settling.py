@@ -1,4 +1,5 @@
-"""Is a URL done, tried again, or put back? What is done goes into the session's open group."""
+"""Settling: decides whether a fetched URL is done, tried again or put back, and enters what is done into the session's
+open group."""
 
 from __future__ import annotations
 
@@ -10,8 +11,8 @@ from pycrawl.model import CONDUCT, FetchResult, Kind, Outcome
 from pycrawl.state.documents import Visit, visit_of
 from pycrawl.urls import asks
 
-_MOST_TYPES = 20
-_LONGEST_TYPE = 80  # characters
+_MOST_TYPES = 20  # media types that are counted apart, as servers may name any number of them
+_LONGEST_TYPE = 80  # characters of a media type
 _OTHER_TYPES = "other types"
 _GONE = (404, 410)
 
@@ -19,7 +20,8 @@ log = logging.getLogger(__name__)
 
 
 class Settler:
-    """Shared by the handlers: a URL whose robots.txt cannot be had is settled as one that was asked for in vain."""
+    """Shared by the handlers of pages and of robots.txt: where a robots.txt cannot be had, the page URL that needed it
+    is settled with the result of the robots job."""
 
     def __init__(self, run: Run) -> None:
         self._run = run
@@ -27,13 +29,13 @@ class Settler:
         self._frontier = run.frontier
 
     def settle(self, lease: Lease, result: FetchResult) -> None:
-        """Do with the leased URL what the conduct of the outcome says."""
+        """Put the leased URL back, retry it or finish it, as the `Conduct` of the outcome says."""
         conduct = CONDUCT[result.outcome]
         entry = lease.entry
         if result.kind is Kind.PAGE and 200 <= result.status < 300 and result.body is None:
             self._count_without_body(result.outcome)
         if conduct.goes_back:
-            lease.queue.looked_up_at = 0.0  # its host may have moved
+            lease.queue.looked_up_at = 0.0  # the host may have moved: its name is looked up with the next job
             self._frontier.put_back(lease.queue, entry)
             return
         entry.tries += 1
@@ -45,7 +47,8 @@ class Settler:
         self.finish(lease, result)
 
     def _count_without_body(self, outcome: Outcome) -> None:
-        """Count a 2xx answer that brings no document; every other one is counted as stored or as a copy."""
+        """Count a 2xx answer that brings no document. `_store` counts the others, so that each 2xx answer
+        counts once."""
         counts, total = self._run.counts, self._session.group.counts
         if outcome is Outcome.NOT_MODIFIED:
             counts.unchanged += 1
@@ -55,13 +58,14 @@ class Settler:
             total[f"not_kept:{outcome}"] += 1
 
     def _count_unread(self, content_type: str) -> None:
-        """Servers may name any number of types: only so many are told apart."""
+        """Count a stored page that no parser reads, by its media type."""
         unread = self._run.counts.unread
         media_type = content_type.partition(";")[0].strip().lower()[:_LONGEST_TYPE] or "no type"
         name = media_type if media_type in unread or len(unread) < _MOST_TYPES else _OTHER_TYPES
         unread[name] = unread.get(name, 0) + 1
 
     def _fail(self, lease: Lease, result: FetchResult) -> None:
+        """Count a URL that is given up, and stop the run if they are too many."""
         self._run.counts.failed_urls += 1
         most = self._run.config.limits.max_errors
         if most and self._run.counts.failed_urls > most:
@@ -69,9 +73,9 @@ class Settler:
         log.info("%s: %s %s %s", lease.entry.url, result.outcome, result.status or "", result.detail)
 
     def finish(self, lease: Lease, result: FetchResult) -> None:
-        """The URL is done: its visit, document and links go into the open group.
+        """Enter a URL that is done: its visit, document and links go into the open group.
 
-        A visit that failed changes nothing of what is known of the page.
+        A visit that brought no page keeps what earlier visits have left: document, digest and validators.
         """
         entry = lease.entry
         last = visit_of(self._session.database, entry.url_id) if entry.revisit else None
@@ -90,7 +94,8 @@ class Settler:
         self._follow(lease, result)
 
     def _store(self, lease: Lease, result: FetchResult, last: Visit | None) -> int:
-        """The document that holds the page: a new one, that of a copy, or the one it had before."""
+        """Store the page of a result. Returns the id of its document: a new one, which may share the record of a copy,
+        or the one from before if the page has not changed. `last` is the URL's last visit."""
         assert result.body is not None
         entry, session = lease.entry, self._session
         if last is not None and last.document_id and not self._run.config.content.store_duplicates:
@@ -113,7 +118,8 @@ class Settler:
         return document.id
 
     def _follow(self, lease: Lease, result: FetchResult) -> None:
-        """Everything that the page names goes to the ledger, whatever became of the page."""
+        """Hand the redirect and all links of a page to the ledger, whatever became of the page: the fetcher does not
+        send their texts again."""
         discovered = self._session.discovered
         entry = lease.entry
         depth = self._session.depth_of(entry)
@@ -129,7 +135,7 @@ class Settler:
 
 
 def _with_what_is_known(visit: Visit, last: Visit) -> Visit:
-    """A visit that brought no page, with what earlier ones have left."""
+    """Returns a visit that brought no page, with the document, the digest and the validators of the last one."""
     if visit.outcome != Outcome.NOT_MODIFIED:
         visit = visit._replace(etag=last.etag, last_modified=last.last_modified)
     return visit._replace(digest=last.digest, document_id=last.document_id)
