@@ -1,9 +1,9 @@
-"""The values that cross between the coordinator and its fetchers: immutable, picklable.
+"""The values that the coordinator and its fetchers send each other: immutable and picklable.
 
-They are named tuples, as these are made and unpickled in a third of the time that frozen dataclasses take.
+They are named tuples, which are made and unpickled in a third of the time that frozen dataclasses take.
 
-Times: `*_at` is seconds since the epoch (what is stored and shown); `started` and `ended` are seconds of the monotonic
-clock, which all processes of one machine share (what politeness is reckoned in).
+Times: `*_at` is in seconds since the epoch, which are stored and shown. `started` and `ended` are in seconds of the
+monotonic clock, which all processes of one machine share; politeness is reckoned in these.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ NO_DIGEST = b""
 
 
 class Kind(IntEnum):
-    """What a job fetches, and so what is done with the answer."""
+    """What a job fetches. The handler of this kind settles the answer (`coordinator/jobs/`)."""
 
     PAGE = 0
     ROBOTS = 1
-    PROBE = 2  # a URL that cannot exist: how does the host answer what it does not have?
+    PROBE = 2  # a URL that cannot exist, to learn how the host answers for pages that it does not have
 
 
 class Via(IntEnum):
@@ -41,11 +41,11 @@ class Closure(IntEnum):
 
 
 class UrlOrder(IntEnum):
-    """In which order the URLs of a host are sent out."""
+    """The order in which the URLs of a host are sent out."""
 
     AS_FOUND = 0
     NEWEST_FIRST = 1
-    NEWEST_FIRST_SLOWLY = 2  # likewise, and the next one waits until the links of the last page are in the queue
+    NEWEST_FIRST_SLOWLY = 2  # newest first, and each URL waits until the links of the page before it are queued
 
 
 class Outcome(StrEnum):
@@ -57,45 +57,45 @@ class Outcome(StrEnum):
     CLIENT_ERROR = "http-4xx"
     SERVER_ERROR = "http-5xx"
     TOO_BUSY = "too-busy"  # 429, 503
-    COOKIE_WANTED = "cookie-wanted"  # redirects to itself and sets a cookie: asked for again with it
+    COOKIE_WANTED = "cookie-wanted"  # the URL redirects to itself and sets a cookie: it is asked for again with that
     ODD_STATUS = "http-other"  # 1xx, 304 unasked for, 3xx without Location, 600 and up
-    NOINDEX = "noindex"  # 2xx; page or server asks not to keep it: its links are followed, it is not stored
+    NOINDEX = "noindex"  # 2xx; the page or its server asks not to keep it: it is not stored, its links are followed
     UNWANTED_TYPE = "unwanted-type"  # 2xx, of a content type outside the scope; its body was not read
-    SOFT_404 = "soft-404"  # 2xx, but what the host says of pages that it does not have: not stored, not followed
-    TRAP = "trap"  # its kind of page brought nothing new for long: not asked for
+    SOFT_404 = "soft-404"  # 2xx, but like the host's answer for missing pages: it is not stored, not followed
+    TRAP = "trap"  # not asked for, as its kind of page has brought nothing new for long
     ROBOTS_DENIED = "robots-denied"
     ROBOTS_UNREACHABLE = "robots-unreachable"  # robots.txt gave 5xx or no answer: nothing may be fetched
     ROBOTS_UNKNOWN = "robots-unknown"  # the fetcher lacks the host's rules: send the job again with them
     BAD_REDIRECT = "bad-redirect"  # the Location is rubbish, or of a scheme or scope we do not follow
     TOO_MANY_REDIRECTS = "too-many-redirects"
     DNS_FAILURE = "dns-failure"
-    ADDRESS_MOVED = "address-moved"  # the host has another address than was reckoned with: nothing was sent
+    ADDRESS_MOVED = "address-moved"  # the host has another address than the job says: nothing was sent
     ADDRESS_REFUSED = "address-refused"  # private, loopback … and not allowed
     CONNECT_FAILED = "connect-failed"
     CONNECT_TIMEOUT = "connect-timeout"
     TLS_FAILURE = "tls-failure"
     TIMEOUT = "timeout"
-    HELD_BACK = "held-back"  # the one before it on its host met with trouble: not asked for
-    NO_ROOM = "no-room"  # all pages that were being fetched had grown too large together
+    HELD_BACK = "held-back"  # not asked for: it was sent ahead, and the fetch before it on its host did not end well
+    NO_ROOM = "no-room"  # the pages that were being fetched at once took too much memory
     TOO_SLOW = "too-slow"  # below limits.min_bytes_per_second
     CONNECTION_LOST = "connection-lost"  # reset, or closed before the answer was whole
     BAD_RESPONSE = "bad-response"  # not HTTP
     BAD_ENCODING = "bad-encoding"  # the Content-Encoding cannot be undone
     HEADERS_TOO_LARGE = "headers-too-large"
     PLUGIN_FAILED = "plugin-failed"  # a parser of another package raised, took too long, or returned rubbish
-    INTERNAL_ERROR = "internal-error"  # a fault of ours while handling this page; the detail says which
-    FETCHER_KILLED = "fetcher-killed"  # the page took a fetcher down with it, twice
+    INTERNAL_ERROR = "internal-error"  # a fault of pycrawl while handling this page; the detail says which
+    FETCHER_KILLED = "fetcher-killed"  # the page took a fetcher process down, twice
 
 
 @dataclass(frozen=True, slots=True)
 class Conduct:
-    """What follows from an outcome: is the URL tried again, and does the host get more time."""
+    """What follows from an outcome for the URL and its host."""
 
-    retry: bool = False  # up to limits.max_tries, after the other URLs of its host
-    slows_host: bool = False  # the pause doubles; a host that goes on like that is parked
-    goes_back: bool = False  # the URL is not to blame: it stays at the head of its queue
-    is_hit: bool = True  # the server was asked, so the pause counts from here
-    is_error: bool = True
+    retry: bool = False  # the URL is tried again, up to limits.max_tries times, after the other URLs of its host
+    slows_host: bool = False  # the host's pause doubles; a host that goes on failing is parked
+    goes_back: bool = False  # the URL is not to blame: it goes back to the head of its queue
+    is_hit: bool = True  # the server was asked, so that the host's pause begins now
+    is_error: bool = True  # the outcome counts as a failure
 
 
 _FINE = Conduct(is_error=False)
@@ -147,7 +147,7 @@ CONDUCT: dict[Outcome, Conduct] = {
 
 
 class RobotsFile(NamedTuple):
-    """One host's robots.txt as it was answered: `status` 0 means that no answer came (the host is unreachable)."""
+    """The robots.txt of one origin as it was answered. `status` 0: no answer came, the host is unreachable."""
 
     status: int
     body: bytes
@@ -156,7 +156,7 @@ class RobotsFile(NamedTuple):
 
 
 class Validators(NamedTuple):
-    """What the last visit left, to ask "has it changed?" with."""
+    """What the last visit of a URL left for a conditional request, and to see if the body has changed."""
 
     etag: str = ""
     last_modified: str = ""
@@ -167,63 +167,64 @@ NO_VALIDATORS = Validators()
 
 
 class FetchJob(NamedTuple):
-    """Coordinator → fetcher: fetch this now, as its host may be hit."""
+    """Coordinator → fetcher: fetch `url` now; its host may be hit. The fetcher answers every job with one result."""
 
     url_id: int
     url: str
     host_id: int
     kind: Kind = Kind.PAGE
     depth: int = 0
-    hops: int = 0  # redirects that led to this URL
-    address: str = ""  # to be dialled, as the host's gate is kept by it; empty: not known yet
+    hops: int = 0  # redirects in a row that led to this URL
+    address: str = ""  # the only address to connect to, as the host's gate is kept by it; empty: not known yet
     cookies: str = ""  # the Cookie header that an earlier answer of this very URL asked for
-    close_look: bool = False  # a `CloseLook` is wanted with the result
-    look_up: bool = False  # the host's name has not been looked up for a while: is it still that address?
+    close_look: bool = False  # the result is to have a `CloseLook`
+    look_up: bool = False  # look the host's name up first; if `address` is not among the answers, report ADDRESS_MOVED
     validators: Validators = NO_VALIDATORS
-    robots: RobotsFile | None = None  # sent with a host's first page job to a fetcher
-    ahead: bool = False  # it was sent before its turn, which comes when another fetch of its host has ended well
+    robots: RobotsFile | None = None  # the rules of the URL's origin, sent when the fetcher lacks them
+    ahead: bool = False  # sent before its turn: the fetcher waits until another fetch of the host has ended well
     site: str = ""  # of a robots job: the origin whose rules are asked for, as redirects may lead elsewhere
 
 
 class PackedLinks(NamedTuple):
-    """The distinct links of a page: hashes as little-endian uint64, and the text of the first `texts_count` of them.
+    """The distinct links of a page: all hashes as little-endian uint64, and the texts of the first `texts_count`.
 
-    A URL's text is sent once by a fetcher, and its hash from then on: **the coordinator keeps every text that reaches
-    it**, whatever becomes of the page that brought it. Every link with a normal form is here, wanted or not.
+    A fetcher sends a URL's text the first time, and its hash alone from then on: **the coordinator must keep every text
+    that reaches it**, whatever becomes of the page that brought it. Every link with a normal form is here, wanted or
+    not.
     """
 
     hashes: bytes = b""
     texts: bytes = b""  # UTF-8, joined by "\n"
     texts_count: int = 0
-    verdicts: bytes = b""  # one byte for each text: 0, or the number of the reason for which the scope turns it away
+    verdicts: bytes = b""  # one byte for each text: 0, or the code of the reason for which the scope turns it away
 
 
 NO_LINKS = PackedLinks()
 
 
 class StoredBody(NamedTuple):
-    """A page's record, ready to be appended behind its DOCNO line, and what the documents table says of it."""
+    """A page's record, ready to be appended behind its DOCNO line, and the columns of its row in `documents`."""
 
     record: bytes  # everything after the DOCNO line, compressed if the store is
-    body_length: int  # of the body as served, after content decoding
+    body_length: int  # bytes of the body as served, after content decoding
     digest: bytes  # of that body, 16 bytes
     content_type: str
-    charset: str = ""  # that its text was read with; empty if it is ASCII, or no text
-    declared_charset: str = ""  # that it was served or marked with
+    charset: str = ""  # the charset that the text was read with; empty if it is ASCII, or no text
+    declared_charset: str = ""  # the charset that the server or the page names
     escapes: bytes = b""  # how to restore the bytes that TREC Web cannot hold; empty if the body stands unchanged
-    truncated: bool = False
-    prints: bytes = b""  # fingerprints of its text, packed; empty if there are no words
-    is_unread: bool = False  # nobody reads its media type: neither text nor links are known
-    passages: bytes = b""  # those of its windows of words that an index of passages keeps: little-endian uint64
+    truncated: bool = False  # the body was longer than is kept
+    prints: bytes = b""  # fingerprints of the text, packed (`fingerprint/`); empty if there are no words
+    is_unread: bool = False  # no parser reads this media type: neither text nor links are known
+    passages: bytes = b""  # the fingerprints that the index of passages keeps of the text: little-endian uint64
 
 
 class CloseLook(NamedTuple):
-    """What a fetcher reports of a page, besides its content, to judge traps and soft 404s by (`traps/`)."""
+    """What a fetcher reports of a page, besides its content: traps and soft 404s are judged by it (`traps/`)."""
 
-    shape: str  # of its URL; empty in the answer to a probe, as the section
-    section: str
+    shape: str  # the shape of its URL; empty in the answer to a probe
+    section: str  # the section of its URL; empty in the answer to a probe
     pairs: bytes = b""  # a sample of its text: hashes of pairs of words, as little-endian uint64
-    copy_keys: tuple[int, ...] = ()  # exact copies on one host have the same ones
+    copy_keys: tuple[int, ...] = ()  # equal for exact copies on one host
     closure: Closure = Closure.OPEN
     backs: int = 0  # links to pages that are known but not fetched, the menu's links excluded
 
@@ -233,7 +234,7 @@ _NOTHING_MEASURED: Mapping[str, float] = {}
 
 
 class FetchResult(NamedTuple):
-    """Fetcher → coordinator: what became of a job."""
+    """Fetcher → coordinator: the one answer to a job."""
 
     url_id: int
     host_id: int
@@ -243,42 +244,42 @@ class FetchResult(NamedTuple):
     ended: float
     fetched_at: float
     status: int = 0
-    detail: str = ""
-    address: str = ""
-    wire_bytes: int = 0
+    detail: str = ""  # more about the outcome: a redirect's target, an unwanted type, what failed
+    address: str = ""  # the address that was connected to, or found by a look-up
+    wire_bytes: int = 0  # headers and body as they came
     retry_after: float = 0.0  # seconds, from the Retry-After header
     crawl_delay: float = 0.0  # seconds, from robots.txt (ROBOTS jobs)
     etag: str = ""
     last_modified: str = ""
     hops: int = 0  # of a robots job: redirects followed so far
-    cookies: str = ""  # to ask again with
+    cookies: str = ""  # the Cookie header to ask for this URL again with (COOKIE_WANTED)
     location: str = ""  # normalised target of a redirect
-    location_hash: int = 0
+    location_hash: int = 0  # the hash of that URL
     location_verdict: int = 0  # as in `PackedLinks.verdicts`
     body: StoredBody | None = None
     links: PackedLinks = NO_LINKS
     withheld: tuple[
         tuple[int, PackedLinks], ...
-    ] = ()  # links that ask not to be followed, by what asks (`urls/asks.py`)
-    filtered: Mapping[str, int] = _NOTHING_COUNTED  # reason → links of this page without a usable form
-    robots: RobotsFile | None = None
-    close_look: CloseLook | None = None  # of pages for which it was wanted, and of answers to probes with text
+    ] = ()  # links that ask not to be followed, grouped by who asks (bits of `urls/asks.py`)
+    filtered: Mapping[str, int] = _NOTHING_COUNTED  # reason → links of this page that have no normal form
+    robots: RobotsFile | None = None  # of a robots job that was answered
+    close_look: CloseLook | None = None  # of a page whose job wanted it, and of an answer to a probe that has text
 
 
 class Results(NamedTuple):
-    """Fetcher → coordinator: a batch, also sent empty as a sign of life. Times are CPU seconds used so far by stage."""
+    """Fetcher → coordinator: a batch of results; it is also sent empty, as a sign of life."""
 
     results: tuple[FetchResult, ...]
-    cpu_seconds: Mapping[str, float] = _NOTHING_MEASURED
-    most_slots: int = 0  # fetches that its transport can have open at once; 0: not said
+    cpu_seconds: Mapping[str, float] = _NOTHING_MEASURED  # stage → CPU seconds that the fetcher has used so far
+    most_slots: int = 0  # fetches that the fetcher's transport can have open at once; 0: not said
 
 
 class Jobs(NamedTuple):
-    """Coordinator → fetcher: a batch. `stop` asks the fetcher to end once it has answered everything."""
+    """Coordinator → fetcher: a batch of jobs. `stop` asks the fetcher to end once it has answered all of them."""
 
     jobs: tuple[FetchJob, ...] = ()
     stop: bool = False
 
 
-# What `crawl --recrawl` asks for again: everything but what brought a fetcher down.
+# The outcomes after which `crawl --recrawl` asks for a URL again: all but the one that took fetchers down.
 REVISITED = tuple(outcome for outcome in Outcome if outcome is not Outcome.FETCHER_KILLED)

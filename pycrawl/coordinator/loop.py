@@ -64,7 +64,7 @@ class Coordinator:
         self._inbox_at = 0.0  # monotonic: the last look into the inbox
 
     def run(self) -> Ended:
-        """Crawl until the end of the run. Returns how it ended; all its work is committed."""
+        """Crawl until the end of the run. Returns how it ended; raises StoppedByLimit if too many URLs failed."""
         with self._session.database.explained(), closing(self._commits):
             self._frontier.open_queues(
                 len(self._pool), self._leases.all_slots, self._run.now(), self._run.limits.max_depth

@@ -1,4 +1,5 @@
-"""Numbers in a row into numbers without pattern: the same in every version of numpy, unlike its generators."""
+"""Turns consecutive numbers into numbers without pattern. Unlike numpy's generators, this gives the same numbers in
+every version of numpy."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ _SECOND = np.uint64(0x94D049BB133111EB)
 
 
 def spread(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """SplitMix64's output function, a bijection."""
+    """Returns SplitMix64's output function of each number. It is a bijection: distinct numbers stay distinct."""
     mixed = (numbers + np.uint64(1)) * _GAMMA
     mixed = (mixed ^ (mixed >> np.uint64(30))) * _FIRST
     mixed = (mixed ^ (mixed >> np.uint64(27))) * _SECOND

@@ -1,6 +1,6 @@
-"""Fingerprints of pages as bytes: how they cross between processes, stand in the state, and come back by the thousand.
+"""The fingerprints of a page as bytes: how processes send them, and how the state keeps them.
 
-One record is as long as the other, so that many of them joined are an array with columns.
+All records have the same length, so that thousands of them, joined, can be read as one numpy array with columns.
 """
 
 from __future__ import annotations
@@ -17,23 +17,24 @@ from pycrawl.fingerprint.words import split_by_numpy
 
 PACKED = np.dtype(
     [("text_digest", "<u8", 2), ("simhash", "<u8"), ("words", "<u4"), ("sketch", "<u2", SKETCH_SIZE)]
-)  # as `RECORD` writes it
+)  # the layout of `RECORD`
 assert RECORD.size == PACKED.itemsize
 
 Prints = NDArray[np.void]
 
 
 def pack(prints: PageFingerprints) -> bytes:
+    """Returns the fingerprints of one page as a `RECORD`."""
     return RECORD.pack(prints.text_digest, prints.simhash, prints.words, prints.sketch)
 
 
 def unpack(packed: Iterable[bytes]) -> Prints:
-    """An array of `PACKED`, in the same order."""
+    """Returns records as an array of `PACKED`, in the same order."""
     return np.frombuffer(b"".join(packed), PACKED)
 
 
 def packed_by_numpy(text: str, seed: int) -> tuple[bytes, bytes]:
-    """What `prints.packed` gives, where there is no compiled module."""
+    """Returns the same as `page_prints.packed`, where there is no compiled module."""
     words = split_by_numpy(text)
     if not len(words.hashes):
         return b"", b""

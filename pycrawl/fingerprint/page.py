@@ -14,20 +14,20 @@ from pycrawl.native import compiled
 
 @dataclass(frozen=True, slots=True)
 class PageFingerprints:
-    """What fetchers send and state keeps of a text; a page without words says nothing of what it resembles."""
+    """The fingerprints of one text. Those of a text without words say nothing: callers leave them out."""
 
-    text_digest: bytes  # 16 bytes
+    text_digest: bytes  # 16 bytes, equal if the words are the same in the same order
     sketch: bytes  # `unpack_sketch` gives the array
     simhash: int  # 64 bits, unsigned
-    words: int
+    words: int  # how many words the text has
 
     def __reduce__(self) -> tuple[type[PageFingerprints], tuple[bytes, bytes, int, int]]:
-        """As the call of the constructor: four times as fast as what slotted dataclasses do by default."""
+        """Pickle as a call of the constructor: four times as fast as what slotted dataclasses do by default."""
         return PageFingerprints, (self.text_digest, self.sketch, self.simhash, self.words)
 
 
 def of_text(text: str, seed: int = 0) -> PageFingerprints:
-    """`seed` is that of the digests of this crawl; the other fingerprints are the same in all crawls."""
+    """Returns the fingerprints of a text. `seed` is the crawl's own, and changes the digest only."""
     if compiled is not None and (record := packed(text, seed)[0]):
         text_digest, bits, words, values = RECORD.unpack(record)
         return PageFingerprints(text_digest, values, bits, words)
@@ -35,6 +35,6 @@ def of_text(text: str, seed: int = 0) -> PageFingerprints:
 
 
 def of_words(words: Words, seed: int = 0) -> PageFingerprints:
-    """The same, for who has use for the words too."""
+    """Returns the same as `of_text`, for a caller that has split the text into words already."""
     hashes = words.hashes
     return PageFingerprints(words.digest(seed), pack_sketch(sketch(windows(hashes))), simhash(hashes), len(hashes))

@@ -1,7 +1,7 @@
 """The fingerprints of a page's text as fetchers send them: a record of fixed length, and the selected passages.
 
-What they mean, `fingerprint/` says. Knows nothing of numpy, which takes a tenth of a second to load, unless there is no
-compiled module.
+`fingerprint/__init__.py` says what they mean. With the compiled module this does not import numpy, which takes a tenth
+of a second to load.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ import xxhash
 from pycrawl.fingerprint.word_table import hashed
 from pycrawl.native import compiled
 
-SKETCH_SIZE = 200
-ONE_IN = 16  # windows; a power of two. A passage of 100 words has about six of them, and three or more 19 times in 20
-MOST_PASSAGES = 128  # kept of a text, the smallest: all of up to some 2,000 words
+SKETCH_SIZE = 200  # values; part of the stored format
+ONE_IN = 16  # windows is selected; a power of two. 100 words have about six such, and three or more 19 times in 20
+MOST_PASSAGES = 128  # selected windows kept of a text, the smallest: all of a text of up to some 2,000 words
 
 RECORD = struct.Struct(f"<16sQI{SKETCH_SIZE * 2}s")  # text digest, simhash, words, sketch
 
 
 def packed(text: str | bytes, seed: int) -> tuple[bytes, bytes]:
-    """Record and passages (uint64, distinct, ascending) of a text, which may be given in UTF-8; of one without words
-    there are none.
+    """Returns the record and the passages (uint64, distinct, ascending) of a text, given as str or UTF-8; both are
+    empty if it has no words.
 
-    `seed` is that of the digests of this crawl; the other fingerprints are the same in all crawls.
+    `seed` is the crawl's own, and changes the digest only; all other fingerprints are the same in all crawls.
     """
     if compiled is None:
         from pycrawl.fingerprint.packed import packed_by_numpy

@@ -1,7 +1,7 @@
 """The few fingerprints of a text by which an inverted index finds the passages that it shares with others.
 
-Of the windows of four words those that are 0 mod `ONE_IN` are taken: by their value alone, so that a passage brings the
-same ones into each text that has it.
+Of all windows of four words, those whose fingerprint is 0 mod `ONE_IN` are selected. The value alone decides, so that a
+passage has the same selected fingerprints in every text that contains it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _STORED = np.dtype("<u8")
 
 
 def selected(words: _Hashes) -> _Hashes:
-    """Of the hashes of a text's words: each selected fingerprint once, in ascending order."""
+    """Returns the selected fingerprints of a text, given the hashes of its words: distinct, in ascending order."""
     return np.unique(select_mod(windows(words), ONE_IN))
 
 

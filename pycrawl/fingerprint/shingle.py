@@ -9,14 +9,15 @@ _Hashes = NDArray[np.uint64]
 
 SHINGLE_WORDS = 4
 
-_STEP = 0xD6E8FEB86659FD93  # odd and without pattern
+_STEP = 0xD6E8FEB86659FD93  # odd, so that multiplying by it loses nothing, and without pattern
 
 
 def windows(words: _Hashes, n: int = SHINGLE_WORDS) -> _Hashes:
-    """The fingerprint of each window of `n` words, in the order of the text; a text with fewer words is one window.
+    """Returns the fingerprint of each window of `n` words, in the order of the text; a text with fewer words is one
+    window.
 
-    A polynomial in hashes that are mixed already, so that it is as even in all its bits as they are. Windows of twice
-    the width are made of two each, so that four words take two steps.
+    A fingerprint is a polynomial in the words' hashes, and as evenly spread as these. Two windows are joined to one of
+    twice the width, so that four words take two steps.
     """
     if n < 1:
         raise ValueError(f"expected windows of at least one word, found {n}")
@@ -32,7 +33,7 @@ def windows(words: _Hashes, n: int = SHINGLE_WORDS) -> _Hashes:
 
 
 def _joined(left: _Hashes, right: _Hashes, left_width: int, right_width: int) -> _Hashes:
-    """Of windows, each with the one that begins where it ends."""
+    """Returns wider windows: each window of `left` joined with the one of `right` that begins where it ends."""
     step = pow(_STEP, right_width, 1 << 64)
     count = len(right) - left_width
     prints = left[:count] * np.uint64(step)
@@ -41,12 +42,12 @@ def _joined(left: _Hashes, right: _Hashes, left_width: int, right_width: int) ->
 
 
 def shingles(words: _Hashes, n: int = SHINGLE_WORDS) -> _Hashes:
-    """The set of the windows' fingerprints, in ascending order."""
+    """Returns the distinct fingerprints of all windows of `n` words, in ascending order."""
     return np.unique(windows(words, n))
 
 
 def select_mod(fingerprints: _Hashes, p: int) -> _Hashes:
-    """The fingerprints that are 0 mod p: about one in p, and the same ones in each text that has them."""
+    """Returns the fingerprints that are 0 mod p: about one in p, and the same ones in each text that has them."""
     if p < 1:
         raise ValueError(f"expected to select one in 1 or more, found {p}")
     selected: _Hashes = fingerprints[fingerprints % np.uint64(p) == 0]

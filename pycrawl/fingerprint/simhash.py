@@ -1,4 +1,5 @@
-"""Simhash: one number whose bits are votes of the words; texts with nearly the same words differ in few of them."""
+"""Simhash: one number for a text, each bit of which its words have voted on. Texts with nearly the same words differ in
+few bits."""
 
 from __future__ import annotations
 
@@ -9,19 +10,19 @@ _Hashes = NDArray[np.uint64]
 
 BITS = 64
 
-_COUNTER_MOST = 255  # what a counter of one byte holds
-_WORDS_AT_ONCE = 16 * _COUNTER_MOST  # a quarter of a megabyte of counters
+_COUNTER_MOST = 255  # the highest number that a counter of one byte holds
+_WORDS_AT_ONCE = 16 * _COUNTER_MOST  # words whose bits are spread out at once, into a quarter of a megabyte
 
 
 def simhash(words: _Hashes, weights: ArrayLike | None = None, bits: int = BITS) -> int:
-    """A bit is set where the sum of votes is above zero; no words: 0."""
+    """Returns the simhash: a bit is 1 where its sum of votes is above zero. Without words it is 0."""
     votes = simhash_vector(words, weights, bits) > 0
     return int.from_bytes(np.packbits(votes).tobytes(), "big") >> (-bits % 8)
 
 
 def simhash_vector(words: _Hashes, weights: ArrayLike | None = None, bits: int = BITS) -> NDArray[np.int64]:
-    """The sums of votes, the highest bit first: a word adds its weight where its hash has a 1, and takes it away where
-    it has a 0. Without weights each occurrence weighs 1, so that a word weighs as much as it is frequent."""
+    """Returns the sum of votes for each bit, the highest bit first: a word adds its weight where its hash has a 1, and
+    subtracts it where it has a 0. Without `weights` each occurrence of a word weighs 1."""
     if not 0 < bits <= BITS:
         raise ValueError(f"expected 1 to {BITS} bits, found {bits}")
     if weights is None:
@@ -35,9 +36,9 @@ def simhash_vector(words: _Hashes, weights: ArrayLike | None = None, bits: int =
 
 
 def _ones(words: _Hashes) -> NDArray[np.int64]:
-    """In how many words is each bit set, the highest first.
+    """Returns for each bit, the highest first, in how many words it is 1.
 
-    Each bit becomes a byte, and eight bytes at a time are added, 255 times before one of them could overflow.
+    Each bit becomes a byte, and eight bytes are added at once as one number: 255 times, before a byte could overflow.
     """
     blocks = -(-len(words) // _COUNTER_MOST)
     filled = np.zeros(blocks * _COUNTER_MOST, ">u8")
@@ -49,6 +50,6 @@ def _ones(words: _Hashes) -> NDArray[np.int64]:
 
 
 def distances(one: int | np.uint64, many: _Hashes) -> NDArray[np.uint8]:
-    """In how many bits `one` differs from each of `many`."""
+    """Returns in how many bits `one` differs from each of `many`."""
     bits: NDArray[np.uint8] = np.bitwise_count(many ^ np.uint64(one))
     return bits

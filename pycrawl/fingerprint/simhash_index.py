@@ -1,11 +1,12 @@
-"""All simhashes within a distance of up to three bits of another, without comparing it to each.
+"""An index of simhashes: finds all that differ from a given one in at most three bits, without comparing it to each.
 
-Of four blocks of 16 bits, three differing bits leave at least one untouched. So there are four tables, each sorted by
-one block; a look-up compares the simhash with those that share a block, about 4/65,536 of all. A table holds the whole
-simhash, turned so that its block stands at the top, side by side with its neighbours: nothing is looked up twice.
+A simhash is cut into four blocks of 16 bits; if three bits differ, at least one block is equal. So there are four
+tables, each sorted by one block, and a look-up compares the simhash only with those that share a block: about 4/65,536
+of all. A table holds the whole simhashes, rotated so that the table's block stands at the top; so those that share the
+block lie side by side.
 
-New entries wait in a short unsorted run, then go into a recent sorted one, and from there into the main one when they
-are enough to be worth it; so adding stays cheap, and a look-up asks the same three runs at any size. 64 bytes an entry.
+New entries wait in a short unsorted run, then go into a recent sorted run, and from there into the main run when there
+are enough of them. So adding stays cheap, and a look-up asks three runs at any size. An entry takes 64 bytes.
 """
 
 from __future__ import annotations
@@ -29,17 +30,17 @@ _BELOW_BLOCK = 64 - _BLOCK
 _BUCKETS = 1 << _BLOCK
 _WAITING = 2_048  # entries that a look-up compares one by one, in about 3 µs
 _RECENT = 65_536  # entries at least, before they go into the main run
-_RECENT_SHARE = 8  # of the main run, so that a large one is not sorted again too often
+_RECENT_SHARE = 8  # the recent run grows to 1/8 of the main run, so that a large one is not sorted again too often
 _PAIRS_AT_ONCE = 1 << 20  # candidates that `find_many` has in memory
 
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """One run sorted by one block: bucket b is `turned[begins[b]:begins[b + 1]]`."""
+    """One run sorted by one block. Bucket b, the simhashes with block b, is `turned[begins[b]:begins[b + 1]]`."""
 
-    turned: _Hashes
-    ids: _Ids
-    begins: _Ids
+    turned: _Hashes  # rotated so that the block stands at the top
+    ids: _Ids  # of the documents, in the same order
+    begins: _Ids  # where each bucket begins, and the end
 
     @classmethod
     def of(cls, turned: _Hashes, ids: _Ids) -> _Table:
@@ -58,7 +59,8 @@ class _Table:
         return self.ids[part][distances(turned, self.turned[part]) <= distance]
 
     def find_many(self, turned: _Hashes, distance: int, pairs_at_once: int) -> Iterator[tuple[_Ids, _Ids]]:
-        """Pairs of a place in `turned` and an id, in portions of bounded memory."""
+        """Yields pairs (place in `turned`, id of a simhash near it), in portions of about
+        `pairs_at_once` candidates."""
         bucket = (turned >> np.uint64(_BELOW_BLOCK)).view(np.int64)
         begins = self.begins[bucket]
         counts = self.begins[bucket + 1] - begins
@@ -73,10 +75,10 @@ class _Table:
 
 
 class SimhashIndex:
-    """Simhashes with the ids of their documents, in memory. Leave out texts without words: they would all be alike."""
+    """Simhashes with the ids of their documents, in memory. Texts without words must not be added: all are alike."""
 
     def __init__(self, recent: int = _RECENT) -> None:
-        """`recent`: entries at least, before they go into the main run."""
+        """`recent`: entries that the recent run has at least, before it goes into the main run."""
         self._least_merged = recent
         self._main = _tables(np.empty(0, np.uint64), np.empty(0, np.int64))
         self._recent = self._main
@@ -101,7 +103,7 @@ class SimhashIndex:
         self._sort_in(_tables(simhashes, document_ids))
 
     def find(self, simhash: int, distance: int = MOST_DISTANCE) -> _Ids:
-        """The ids of all within `distance`, in ascending order."""
+        """Returns the ids of all simhashes that differ in at most `distance` bits, in ascending order."""
         _check(distance)
         waiting = slice(self._waiting)
         found = [self._waiting_ids[waiting][distances(simhash, self._waiting_hashes[waiting]) <= distance]]
@@ -114,9 +116,9 @@ class SimhashIndex:
     def find_many(
         self, simhashes: _Hashes, distance: int = MOST_DISTANCE, pairs_at_once: int = _PAIRS_AT_ONCE
     ) -> tuple[_Ids, _Ids]:
-        """All pairs of a place in `simhashes` and the id of one within `distance` of what stands there, in order.
+        """Returns all pairs (place in `simhashes`, id of a simhash within `distance` bits of it), sorted and distinct.
 
-        Looks at so many candidates at once.
+        `pairs_at_once` bounds the candidates in memory.
         """
         _check(distance)
         self._sort_waiting()
@@ -129,7 +131,7 @@ class SimhashIndex:
         asked, ids = (np.concatenate(part) for part in zip(*pairs, strict=True))
         order = np.lexsort((ids, asked))
         asked, ids = asked[order], ids[order]
-        is_new = np.ones(len(ids), dtype=np.bool_)  # two that share several blocks were found in several tables
+        is_new = np.ones(len(ids), dtype=np.bool_)  # a pair that shares several blocks was found in several tables
         is_new[1:] = (asked[1:] != asked[:-1]) | (ids[1:] != ids[:-1])
         return asked[is_new], ids[is_new]
 
@@ -155,6 +157,7 @@ def _merged(run: tuple[_Table, ...], other: tuple[_Table, ...]) -> tuple[_Table,
 
 
 def _turn(simhashes: _Hashes, turn: int) -> _Hashes:
+    """Returns the simhashes rotated left by `turn` bits."""
     return (simhashes << np.uint64(turn)) | (simhashes >> np.uint64(-turn % 64))
 
 

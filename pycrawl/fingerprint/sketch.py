@@ -1,13 +1,13 @@
-"""Min-hash sketches by one permutation: how much do two sets of shingles have in common.
+"""Min-hash sketches by one permutation: they tell how much two sets of shingles have in common.
 
-The range of 64-bit fingerprints is cut into `size` equal bins; a sketch keeps, for each, 15 bits of the smallest
-fingerprint in it. Bins that both sketches fill agree with the probability of the sets' Jaccard coefficient, as min-hash
-values of independent permutations do, at the price of one pass instead of 200.
+The range of 64-bit fingerprints is cut into `size` equal bins; a sketch keeps, for each bin, 15 bits of the smallest
+fingerprint in it. A bin that both sketches fill is equal in both with a probability that is the Jaccard coefficient of
+the sets, as it is for min-hash values of independent permutations; but this takes one pass instead of 200.
 
-A bin that stays empty (texts of some hundred words) borrows the value of another, found by a fixed order of search, and
-is marked: bands need a value everywhere, the estimate counts only what one of the two sets really put there. So the
-estimate draws bins without putting them back, and is better than that of as many permutations, most of all where texts
-are short.
+A bin that stays empty (in texts of some hundred words) borrows the value of another bin, found by a fixed order of
+search, and is marked as borrowed. Bands need a value in every bin; the estimate counts only bins that at least one of
+the two sets has filled. So the estimate never counts a value twice, and is better than that of as many permutations,
+most of all for short texts.
 
 Bands: candidates for verification are documents that share all values of some band. At Jaccard s this happens with
 probability 1 - (1 - s^ROWS)^BANDS: 0.995 at 0.9, 0.68 at 0.8, 0.20 at 0.7, 0.034 at 0.6, 0.004 at 0.5.
@@ -26,19 +26,20 @@ from pycrawl.fingerprint.page_prints import SKETCH_SIZE
 _Hashes = NDArray[np.uint64]
 Sketch = NDArray[np.uint16]
 
-BANDS = 16
-ROWS = 12
+BANDS = 16  # bands of a sketch
+ROWS = 12  # values in a band
 
 _HALF = np.uint64(32)
 _VALUE = np.uint16(0x7FFF)
 _BORROWED = np.uint16(0x8000)
 _NOTHING = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
-_LAST = np.uint16(0xFFFF)  # in the order of search
+_LAST = np.uint16(0xFFFF)  # in the order of search, behind all bins that have a value
 _STORED = np.dtype("<u2")
 
 
 def sketch(shingles: _Hashes, size: int = SKETCH_SIZE) -> Sketch:
-    """The sketch of a set of fingerprints, which may repeat; no fingerprints: all bins are borrowed from nobody."""
+    """Returns the sketch of a set of fingerprints, which may be given with repetitions. Of an empty set all bins are
+    marked as borrowed."""
     bins = shingles >> _HALF
     bins *= np.uint64(size)
     bins >>= _HALF
@@ -52,6 +53,7 @@ def sketch(shingles: _Hashes, size: int = SKETCH_SIZE) -> Sketch:
 
 
 def _densify(values: Sketch, is_empty: NDArray[np.bool_]) -> None:
+    """Give each empty bin the value of the first filled bin in its order of search, and mark it as borrowed."""
     empty = np.flatnonzero(is_empty)
     if len(empty) < len(values):
         search = _search_order(len(values))[empty]
@@ -62,19 +64,19 @@ def _densify(values: Sketch, is_empty: NDArray[np.bool_]) -> None:
 
 @functools.cache
 def _search_order(size: int) -> NDArray[np.uint16]:
-    """Row i: when bin i asks each other bin for its value. Each bin has an order of its own, so that the many that are
-    empty in a short text do not all borrow from the same few ("optimal densification")."""
+    """Returns a matrix: in row i, the rank of each other bin in the search of bin i. Each bin has an order of its own,
+    so that the many empty bins of a short text do not all borrow from the same few ("optimal densification")."""
     drawn = spread(np.arange(size * size, dtype=np.uint64)).reshape(size, size)
     return drawn.argsort(axis=1).argsort(axis=1).astype(np.uint16)
 
 
 def resemblance(a: Sketch, b: Sketch) -> float:
-    """The estimated Jaccard coefficient of the two sets; two empty sets are equal."""
+    """Returns the estimated Jaccard coefficient of two sets, given their sketches; that of two empty sets is 1."""
     return float(resemblances(a, b[np.newaxis])[0])
 
 
 def resemblances(one: Sketch, many: Sketch) -> NDArray[np.float64]:
-    """Of one sketch with each row of `many`."""
+    """Returns the `resemblance` of one sketch with each row of `many`."""
     if one.shape[-1] != many.shape[-1]:
         raise ValueError(f"expected sketches of one size, found {one.shape[-1]} and {many.shape[-1]}")
     agree = np.count_nonzero((many == one) & (one < _BORROWED), axis=-1)
@@ -83,7 +85,7 @@ def resemblances(one: Sketch, many: Sketch) -> NDArray[np.float64]:
 
 
 def bands(sketches: Sketch, bands: int = BANDS, rows: int = ROWS) -> _Hashes:
-    """A key for each band of a sketch, or of each sketch where there are many (one a row)."""
+    """Returns a key for each band of a sketch; for many sketches, one a row, a row of keys for each."""
     if bands * rows > sketches.shape[-1]:
         raise ValueError(f"expected at most {sketches.shape[-1]} rows in all bands, found {bands} x {rows}")
     values = (sketches[..., : bands * rows] & ~_BORROWED).astype(np.uint64)

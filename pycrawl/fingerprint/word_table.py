@@ -1,7 +1,7 @@
 """What a word is: a run of letters, marks and digits; everything else stands between words. Scripts written without
 spaces have no such runs, so each of their characters is a word by itself.
 
-Knows nothing of numpy, which takes a tenth of a second to load: with a compiled module fetchers do without it.
+This does not import numpy, which takes a tenth of a second to load: with the compiled module fetchers do without it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from array import array
 
 from pycrawl.native import compiled
 
-_ALSO_IN_WORDS = ("Mn", "Mc", "Me", "Cs")  # beside letters and digits: marks, and the halves of the rarer characters
+_ALSO_IN_WORDS = ("Mn", "Mc", "Me", "Cs")  # beside letters and digits: marks, and the halves of a surrogate pair
 _WITHOUT_SPACES = (
     (0x0E00, 0x0EFF),  # Thai, Lao
     (0x1000, 0x109F),  # Myanmar
@@ -30,15 +30,15 @@ FIRST_ALONE = _WITHOUT_SPACES[0][0]
 
 
 def hashed(text: str | bytes) -> tuple[bytes, bytes]:
-    """The hashes of a text's words, eight bytes each, and for each whether it begins with a digit; for who has the
-    compiled module."""
+    """Returns the hashes of a text's words, eight bytes each, and for each word a byte: 1 if it begins with a digit.
+    The compiled module must be there."""
     found: tuple[bytes, bytes]
     if text.isascii():
         found = compiled.words(text)
     else:
         try:
             found = compiled.words(text, *tables())
-        except UnicodeEncodeError:  # half a surrogate pair, which no decoder leaves
+        except UnicodeEncodeError:  # half a surrogate pair in a str; no decoder leaves one, but a caller may
             assert isinstance(text, str)
             found = compiled.words(text.encode("utf-8", "surrogatepass"), *tables())
     return found
@@ -46,8 +46,9 @@ def hashed(text: str | bytes) -> tuple[bytes, bytes]:
 
 @functools.cache
 def tables() -> tuple[array[int], bytes]:
-    """For each unit of UTF-16: its form without case, two bytes, or 0 if it stands between words; and whether it is a
-    word, or half of one, by itself. Made at the first text that is not ASCII, in some 30 ms."""
+    """Returns two tables by unit of UTF-16: its form without case (uint16), or 0 if it stands between words; and a
+    byte, 1 if it is a word, or half of one, by itself. They are made at the first text that is not ASCII, in some
+    30 ms."""
     fold = array("H", [_folded_code(chr(code)) for code in range(0x10000)])
     alone = bytearray(len(fold))
     for first, last in _WITHOUT_SPACES:
@@ -59,5 +60,5 @@ def tables() -> tuple[array[int], bytes]:
 def _folded_code(character: str) -> int:
     if not character.isalnum() and unicodedata.category(character) not in _ALSO_IN_WORDS:
         return 0
-    # Without case, the two small sigmas are one letter; but the sharp s would be two, and stays as it is.
+    # Case folding joins the two small sigmas; but of the sharp s it makes two letters, which one unit cannot hold.
     return next(ord(folded) for folded in (character.casefold(), character.lower(), character) if len(folded) == 1)

@@ -1,10 +1,10 @@
-"""A text as its words: without case, split, and hashed, all over arrays.
+"""A text as the hashes of its words, computed over whole arrays: case is folded, the text split, each word hashed.
 
-What a word is, `word_table.py` says. ASCII text is folded by arithmetic on its bytes, other text by a table, and both
-agree: a curly quote ends a word as a straight one does.
+`word_table.py` says what a word is. ASCII text is folded by arithmetic on its bytes, other text by a table; both give
+the same words, so that a curly quote ends a word as a straight one does.
 
-A word is read eight bytes at a time: column 0 holds the first eight bytes of each word, column 1 the last eight of the
-words that are longer, and the next ones what is between, for the few that are longer still.
+A word is read eight bytes at a time: column 0 holds the first eight bytes of each word, column 1 the last eight bytes
+of the words that are longer, and further columns what lies between, for the few that are longer still.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _Bytes = NDArray[np.uint8]
 _Flags = NDArray[np.bool_]
 
 _COLUMN = 8  # bytes
-_COLUMNS = 4  # what is behind them, in words of more than 32 bytes, is one hash
+_COLUMNS = 4  # columns of eight bytes; the rest of a word of more than 32 bytes goes in as one hash
 _SURROGATE, _HIGH_SURROGATE, _LOW_SURROGATE = np.uint16(0xFC00), np.uint16(0xD800), np.uint16(0xDC00)
 
 # Odd numbers without pattern: those of the SplitMix64 and xxHash finalisers.
@@ -47,25 +47,26 @@ _KEEP_BYTES = np.array([(1 << 8 * length) - 1 for length in range(_COLUMN + 1)],
 class Words:
     """The words of a text, in its order."""
 
-    hashes: _Hashes  # words of up to eight bytes never share one: up to there it is a bijection
-    numerals: _Flags  # which begin with a digit
+    hashes: _Hashes  # two different words of up to eight bytes never have the same hash: up to there it is a bijection
+    numerals: _Flags  # True for words that begin with a digit
 
     def digest(self, seed: int) -> bytes:
-        """128 bits of all words."""
+        """Returns a digest of all words in their order, 16 bytes."""
         return xxhash.xxh3_128_digest(self.hashes.data, seed)
 
 
 def tokens(text: str) -> _Hashes:
-    """The hash of each word, in the order of the text."""
+    """Returns the hash of each word, in the order of the text."""
     return split(text).hashes
 
 
 def text_digest(text: str, seed: int = 0) -> bytes:
-    """16 bytes that two texts share if their words are the same, whatever stands between the words."""
+    """Returns 16 bytes that are equal for two texts with the same words in the same order, whatever stands between."""
     return split(text).digest(seed)
 
 
 def split(text: str) -> Words:
+    """Returns the words of a text."""
     if compiled is None:
         return split_by_numpy(text)
     hashes, numerals = hashed(text)
@@ -73,7 +74,7 @@ def split(text: str) -> Words:
 
 
 def split_by_numpy(text: str) -> Words:
-    """The same, where there is no compiled module."""
+    """Returns the same as `split`, where there is no compiled module."""
     if text.isascii():
         folded, is_letter = _fold_ascii(text)
     else:
@@ -82,7 +83,7 @@ def split_by_numpy(text: str) -> Words:
     changes = (is_letter[1:] != is_letter[:-1]).nonzero()[0]
     starts, ends = changes[::2], changes[1::2]
     lengths = ends - starts
-    # Eight bytes from each place behind the first: a view without alignment, which costs less than to shift words.
+    # A view that gives eight bytes from any place, unaligned: cheaper than shifting them together.
     eights = np.ndarray((len(folded) - _COLUMN,), dtype="<u8", buffer=folded, offset=1, strides=(1,))
     columns = [eights[starts] & _KEEP_BYTES.take(lengths, mode="clip")]
     all_rows = []
@@ -111,15 +112,15 @@ def _hashes(lengths: _Places, columns: list[_Hashes], all_rows: list[_Places]) -
     if all_rows:
         hashes[all_rows[0]] += lengths[all_rows[0]].view(np.uint64)
     for rows, column, step in zip(all_rows, columns[1:], _NEXT, strict=False):
-        hashes[rows] += column * step  # no word stands twice in the rows
+        hashes[rows] += column * step  # `+=` is safe here: no word occurs twice in `rows`
     hashes *= _LAST
     hashes ^= hashes >> _THIRD
     return hashes
 
 
 def _fold_ascii(text: str) -> tuple[_Bytes, _Flags]:
-    """The text without case, a separator in front, eight behind, to be read with the last word; and where in it the
-    letters and digits are."""
+    """Returns the text in lower case, with one separator in front and eight behind, so that eight bytes can be read
+    from the start of any word; and a flag for each byte, True for letters and digits."""
     codes = np.frombuffer(f" {text}        ".encode("ascii"), np.uint8)
     folded = codes | _CASE  # digits have this bit anyway
     is_letter = (folded - _LETTER_A) < _LETTERS
@@ -128,7 +129,8 @@ def _fold_ascii(text: str) -> tuple[_Bytes, _Flags]:
 
 
 def _tails(folded: bytes, starts: _Places, lengths: _Places) -> _Hashes:
-    """Words this long are rare in texts, and few where they are not: one by one is quick enough."""
+    """Returns a hash of what lies behind the first 32 bytes of each word. Such words are few: one by one is quick
+    enough."""
     begins = starts + _COLUMN * _COLUMNS
     ends = starts + lengths
     tails = [_tail(folded[begin:end]) for begin, end in zip(begins.tolist(), ends.tolist(), strict=True)]
@@ -145,12 +147,13 @@ def _tail(tail: bytes) -> int:
 
 
 def _fold(text: str) -> _Bytes:
-    """UTF-8 of the words of any text, with NUL bytes between them, in front, and eight behind."""
+    """Returns the words of any text in UTF-8 and without case, with NUL bytes between them, in front, and eight
+    behind."""
     fold, is_alone = np.frombuffer(tables()[0], np.uint16), np.frombuffer(tables()[1], np.bool_)
     units = np.frombuffer(f" {text}        ".encode("utf-16-le", "surrogatepass"), "<u2")
     words = fold.take(units)
     highest = int(words.max())
-    if highest < 128:  # English with curly quotes: no need to encode it
+    if highest < 128:  # all words are ASCII, as in English with curly quotes: no need to encode them
         return words.astype(np.uint8)
     if highest >= FIRST_ALONE:
         words = _set_apart(words, is_alone.take(units))
@@ -159,7 +162,8 @@ def _fold(text: str) -> _Bytes:
 
 
 def _set_apart(units: _Units, alone: _Flags) -> _Units:
-    """The same, with a separator before and behind each character that is a word by itself."""
+    """Returns the units with a separator before and behind each character that is a word by itself. The two halves of a
+    surrogate pair stay together."""
     before = alone & ((units & _SURROGATE) != _LOW_SURROGATE)
     behind = alone & ((units & _SURROGATE) != _HIGH_SURROGATE)
     shifts = np.cumsum(before) + np.cumsum(behind)

@@ -34,8 +34,8 @@ from isal import isal_zlib
 from pycrawl.errors import StoreError
 from pycrawl.native.body_scan import DOC_TAG, NUL, scan_body
 
-MAX_RECORD_BYTES = 100_000_000  # Indri reads no longer document
-_MAX_HEAD_BYTES = 100
+MAX_RECORD_BYTES = 100_000_000  # Indri does not read longer documents
+_MAX_HEAD_BYTES = 100  # of the lines that `head` makes
 
 BadStream = cast(type[Exception], isal_zlib.error)  # isal's own types call it an instance
 
@@ -43,11 +43,12 @@ NO_ADDRESS = "0.0.0.0"
 UNKNOWN_TYPE = "application/octet-stream"
 
 _END = b"</DOC>\n"
-RECORD_END = b"\n" + _END  # `</DOC>` always starts a line
+RECORD_END = b"\n" + _END  # readers look for `</DOC>` at the start of a line
 
-# More than the readers' exact tags: those with attributes or white space too, which laxer readers would take, and
-# `<DOC>` wherever it stands, for Anserini trims its lines.
-_TAG = re.compile(rb"</?doc(?=(?:no|hdr)?(?:[\s/>]|\Z))", re.IGNORECASE)  # asked last: 15 to 30 µs for a page of 27 KB
+# This matches more than the tags that readers look for: also those with attributes or white space, which laxer readers
+# would take for tags, and `<DOC>` anywhere in a line, because Anserini trims lines. It takes 15 to 30 µs for a page of
+# 27 KB, so a body is searched only if `scan_body` has seen something in it.
+_TAG = re.compile(rb"</?doc(?=(?:no|hdr)?(?:[\s/>]|\Z))", re.IGNORECASE)
 _DISARMED_O = ord("0")
 _FOLD = re.compile(rb"[ \t]*[\r\n]+[ \t]*")
 _URL = re.compile(r"[!-;=?-~]+")  # ASCII without white space, controls, "<" and ">"
@@ -56,13 +57,15 @@ _HEAD = re.compile(rb"<DOC>\n<DOCNO>([^<>\s]+)</DOCNO>\n<DOCHDR>\n")
 _HEADER_END = b"\n</DOCHDR>\n"
 _DOCNO = re.compile(r"WTX([0-9]{3,})-B([0-9]{2})-([1-9][0-9]*)")
 
-# `escapes` is empty, or one byte of these flags and a raw deflate stream of what they announce, in this order.
+# `escapes` is empty, or one byte of these flags, then a raw deflate stream: for each flag that is set, in this order, a
+# mask as it says here.
 _NULS_REMOVED = 1  # a byte for each byte of the body: 1 where a NUL was left out, else 0
-_TAGS_DISARMED = 2  # a byte for each byte of the body without its NULs: what to XOR with it
+_TAGS_DISARMED = 2  # a byte for each byte of the body without its NULs: the number to XOR it with
 _NUL_MASK = bytes([1]) + bytes(255)
 
-# Measured with 86 real pages of 160 KB: level 2 takes a tenth longer and saves 1 %, level 3 takes three times
-# as long and saves 4 %; level 0 is 5 % faster and makes 8 % more of them. With pages of 27 KB, 1 and 2 hardly differ.
+# Compression level, measured with 86 real pages of 160 KB: against level 1, level 2 takes a tenth longer and saves 1 %,
+# level 3 takes three times as long and saves 4 %, level 0 is 5 % faster and makes files 8 % larger. With pages of
+# 27 KB, 1 and 2 hardly differ.
 _LEVEL = 1
 GZIP = 31  # wbits of a gzip member
 _RAW = -15  # wbits of a bare deflate stream
@@ -74,7 +77,7 @@ _MAX_STORED = 0xFFFF
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A record taken apart; the body is the one that was served. "gov2" leaves address, date and type empty."""
+    """A record taken apart. `body` is the one that was served. Address, date and type are empty in "gov2" records."""
 
     docno: str
     url: str
@@ -87,12 +90,12 @@ class Record:
 
 
 def docno(directory: int, file: int, number: int) -> str:
-    """The id of a record: its directory, its file there, and its number in the file, all counted from 1."""
+    """Returns the id of a record: its directory, its file there, and its number in the file, all counted from 1."""
     return f"WTX{directory:03d}-B{file:02d}-{number}"
 
 
 def parse_docno(text: str) -> tuple[int, int, int]:
-    """Directory, file and number of the record that `text` names."""
+    """Returns the directory, the file and the number of the record that `text` names."""
     match = _DOCNO.fullmatch(text)
     parts = (int(match[1]), int(match[2]), int(match[3])) if match else (0, 0, 0)
     if not all(parts) or docno(*parts) != text:
@@ -101,7 +104,8 @@ def parse_docno(text: str) -> tuple[int, int, int]:
 
 
 def head(docno: str) -> bytes:
-    """What stands before the part that `encode` makes; known only once the record has its place."""
+    """Returns the first lines of a record, which stand before what `encode` makes. The DOCNO is known only once the
+    record has its place in a file."""
     return f"<DOC>\n<DOCNO>{docno}</DOCNO>\n".encode("ascii")
 
 
@@ -116,10 +120,11 @@ def encode(
     dochdr: str,
     seen: int | None = None,
 ) -> tuple[bytes, bytes]:
-    """The record from `<DOCHDR>` to `</DOC>`, and the escapes that `decode` needs (empty if the body stands unchanged).
+    """Returns the record from `<DOCHDR>` to `</DOC>`, and the escapes that `decode` needs (empty if the body stands
+    unchanged).
 
-    `fetched_at` is seconds since the epoch, `dochdr` is "wt10g" or "gov2" as in `[store]`; `seen` is what
-    `scan_body` found in the body, if it was asked.
+    `fetched_at` is seconds since the epoch, `dochdr` is "wt10g" or "gov2" as in `[store]`; `seen` is what `scan_body`
+    found in the body, if the caller has asked it already.
     """
     text, escapes = _escape(body, scan_body(body) if seen is None else seen)
     first = _percent_encoded(url)
@@ -147,15 +152,16 @@ def _percent_encoded(url: str) -> str:
 
 
 def _media_type(content_type: str) -> str:
-    """Without parameters and white space: the first header line is split at spaces."""
+    """Returns the media type without parameters and white space, because readers split the first header line at
+    spaces."""
     media_type = "".join(content_type.partition(";")[0].split())
     return media_type if media_type and media_type.isascii() else UNKNOWN_TYPE
 
 
 def _header_block(first: str, status_line: bytes, headers: Sequence[tuple[bytes, bytes]]) -> bytes:
-    """The lines between the DOCHDR tags, without the last line's end."""
+    """Returns the lines between the DOCHDR tags, without the end of the last line."""
     lines = [first.encode("ascii"), status_line.strip()]
-    # Terrier reads a value from two bytes behind the colon: the space stands even before an empty value.
+    # Terrier reads a value from the second byte behind the colon on: the space stands even before an empty value.
     lines += [name.strip() + b": " + value.strip() for name, value in headers]
     block = b"\n".join(lines)
     if b"\r" in block or b"\0" in block or block.count(b"\n") != len(lines) - 1:
@@ -164,7 +170,7 @@ def _header_block(first: str, status_line: bytes, headers: Sequence[tuple[bytes,
 
 
 def _escape(body: bytes, seen: int) -> tuple[bytes, bytes]:
-    """The body as it can be stored, and how to undo that.
+    """Returns the body as it can be stored, and the escapes that undo the changes. `seen` is what `scan_body` found.
 
     Masks as long as the body look wasteful, but every step runs in C, and deflate leaves a thousandth of them: a page
     in UTF-16, half of it NULs, costs no more than another.
@@ -197,7 +203,7 @@ def _xor(one: bytes, other: bytes) -> bytes:
 
 
 def decode(record: bytes, escapes: bytes, body_length: int) -> Record:
-    """Take a whole record apart; `escapes` and `body_length` are those kept when it was encoded."""
+    """Returns a whole record taken apart. `escapes` and `body_length` are those that were kept when it was encoded."""
     opening = _HEAD.match(record)
     if not opening:
         raise StoreError(f"expected a record's <DOC>, <DOCNO> and <DOCHDR> lines, found {record[:60]!r}")
@@ -236,7 +242,7 @@ def _header(line: bytes) -> tuple[bytes, bytes]:
 
 
 def _unescape(docno: str, stored: bytes, escapes: bytes, body_length: int) -> bytes:
-    """The body as served from the bytes between `</DOCHDR>` and `</DOC>`."""
+    """Returns the body as served, from the bytes between `</DOCHDR>` and `</DOC>`."""
     flags, changes = _changes(docno, escapes, body_length) if escapes else (0, b"")
     nul_mask = changes[:body_length] if flags & _NULS_REMOVED else b""
     differences = changes[len(nul_mask) :]
@@ -267,12 +273,13 @@ def _put_nuls_back(text: bytes, nul_mask: bytes) -> bytes:
 
 
 def pack(data: bytes) -> bytes:
-    """One gzip member; the same bytes give the same member."""
+    """Returns one gzip member. The same bytes always give the same member."""
     return isal_zlib.compress(data, _LEVEL, GZIP)
 
 
 def pack_stored(data: bytes) -> bytes:
-    """One gzip member that holds `data` (64 KiB at most) as it is: for heads, too short to gain from compression."""
+    """Returns one gzip member that holds `data` (less than 64 KiB) uncompressed: for heads, which are too short to gain
+    from compression."""
     length = len(data)
     if length > _MAX_STORED:
         raise ValueError(f"expected at most {_MAX_STORED} bytes, found {length}")
@@ -281,7 +288,7 @@ def pack_stored(data: bytes) -> bytes:
 
 
 def unpack(data: bytes, limit: int = MAX_RECORD_BYTES) -> bytes:
-    """The content of all gzip members in `data`, which may have `limit` bytes at the most."""
+    """Returns the content of all gzip members in `data`; raises StoreError if it is longer than `limit` bytes."""
     parts: list[bytes] = []
     room = limit
     while data:
