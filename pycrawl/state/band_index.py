@@ -1,12 +1,12 @@
-"""Which documents share a key: the index behind near-duplicates, resident.
+"""The index behind near-duplicates: finds the documents that share a key. It is kept in memory.
 
 An entry is eight bytes: 32 bits of a key, and the document's id. It stands in one of `PARTITIONS` sorted arrays, chosen
 by the key's highest bits; so a look-up is a binary search in an array of moderate size, and the documents of a key
-stand side by side in the order of their ids. 38 bits of a key count in all: what they take for equal is compared by
-its owner anyway.
+stand side by side in the order of their ids. Only 38 bits of a key count; so two keys may be taken for equal that are
+not, and the caller must compare what it finds.
 
-New entries go into one short array, sorted by key and id, and from there into those of the partitions when they are
-enough to be worth the copying. So adding stays cheap, and a look-up asks two arrays at any size.
+New entries go into one short array, sorted by key and id, and from there into the partitions when there are enough of
+them to be worth the copying. So adding stays cheap, and a look-up asks two arrays at any size.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _ID_BITS = np.uint64(32)
 _KEY = np.uint64(0xFFFF_FFFF_0000_0000)
 _ID = np.uint64(0xFFFF_FFFF)
 _RECENT = 1 << 18  # entries at least, before they go into the main run
-_RECENT_SHARE = 8  # of the main run, so that a large one is not copied too often
+_RECENT_SHARE = 8  # new entries grow to 1/8 of the main run, so that a large one is not copied too often
 
 _NOTHING = np.empty(0, np.uint64)
 
@@ -36,11 +36,11 @@ class BandIndex:
     """Keys are evenly spread 64-bit numbers; ids are given out in ascending order, and fit 32 bits."""
 
     def __init__(self, recent: int = _RECENT) -> None:
-        """`recent`: entries at least, before they go into the main run."""
+        """`recent`: new entries that there are at least, before they go into the main run."""
         self._least_settled = recent
         self._main = [_NOTHING] * PARTITIONS
         self._main_size = 0
-        # Sorted by keys, of which nothing is left out, and among equal ones by ids.
+        # New entries with whole keys, sorted by key, and by id where keys are equal.
         self._recent_keys = _NOTHING
         self._recent_ids = np.empty(0, np.uint32)
 
@@ -48,7 +48,8 @@ class BandIndex:
         return self._main_size + len(self._recent_keys)
 
     def insert(self, keys: U64, ids: U64) -> None:
-        """`keys[i]` leads to `ids[i]` from now on; ids are in ascending order, and none is below those before."""
+        """From now on `keys[i]` leads to `ids[i]`. Ids must be ascending, and not below any that was
+        inserted before."""
         order = keys.argsort(kind="stable")
         keys = keys[order]
         places = self._recent_keys.searchsorted(keys, "right")
@@ -58,9 +59,9 @@ class BandIndex:
             self._settle()
 
     def find(self, keys: U64, below: U64, most: int) -> tuple[I64, U32]:
-        """The documents that each key leads to, of ids below `below[i]`, the `most` oldest at most.
+        """Look keys up. `keys[i]` finds documents with ids below `below[i]`, at most the `most` oldest.
 
-        Pairs of a place in `keys` and an id, in no order.
+        Returns pairs (place in `keys`, document id), as two arrays in no particular order.
         """
         order = keys.argsort()
         keys, below = keys[order], below[order]
@@ -99,19 +100,21 @@ class BandIndex:
         return asked[is_older], ids[is_older]
 
     def partitions(self) -> list[U64]:
-        """All entries, to be kept elsewhere; `restore` takes them back."""
+        """Returns all entries by partition, to be written to disk; `restore` takes them back."""
         self._settle()
         return list(self._main)
 
     def restore(self, partition: int, entries: U64) -> None:
+        """Replace a partition by entries that `partitions` gave."""
         self._main_size += len(entries) - len(self._main[partition])
         self._main[partition] = entries
 
     def _settle(self) -> None:
+        """Move the new entries into the partitions."""
         entries = ((self._recent_keys << _PARTITION_BITS) & _KEY) | self._recent_ids
         for partition, start, end in _stretches((self._recent_keys >> _TO_PARTITION).astype(np.uint8)):
             new = entries[start:end]
-            new.sort()  # by the bits of the keys that are left, and ids
+            new.sort()  # entries hold fewer bits than the keys: some that were apart are equal now
             self._main[partition] = _merged(self._main[partition], new)
         self._main_size += len(entries)
         self._recent_keys, self._recent_ids = _NOTHING, np.empty(0, np.uint32)
@@ -124,11 +127,12 @@ def _merged(run: U64, new: U64) -> U64:
 
 
 def _in_run(run: U64, firsts: U64, ends: U64, left: I64) -> tuple[I64, I64]:
-    """Pairs of a place in `firsts` and one in the run; `left` is how many are still wanted, and is counted down."""
+    """Returns pairs (place in `firsts`, place in `run`) of entries from `firsts[i]` to below `ends[i]`, at most
+    `left[i]` of them. `left` is counted down by what was found."""
     if not len(run):
         return np.empty(0, np.int64), np.empty(0, np.int64)
     begins = run.searchsorted(firsts)
-    # What stands before `firsts`, at the end of the run, is far above it as an unsigned difference.
+    # At the end of the run the entry looked at lies below `firsts`: the unsigned difference wraps, and is no hit.
     hit = np.flatnonzero(run[np.minimum(begins, len(run) - 1)] - firsts < ends - firsts)
     begin = begins[hit]
     counts = np.minimum(run.searchsorted(ends[hit]) - begin, left[hit])
@@ -137,13 +141,13 @@ def _in_run(run: U64, firsts: U64, ends: U64, left: I64) -> tuple[I64, I64]:
 
 
 def _spread(hit: I64, begin: I64, counts: I64) -> tuple[I64, I64]:
-    """Each of `hit` as often as `counts` says, beside the places that follow its `begin`."""
+    """Returns two arrays: each `hit[i]` repeated `counts[i]` times, and beside it the places from `begin[i]` on."""
     shifts = np.cumsum(counts) - counts
     return np.repeat(hit, counts), np.arange(int(counts.sum())) + np.repeat(begin - shifts, counts)
 
 
 def _stretches(partitions: NDArray[np.uint8]) -> Iterator[tuple[int, int, int]]:
-    """The stretches of a sorted array: (partition, start, end)."""
+    """Yields the non-empty stretches of a sorted array of partition numbers: (partition, start, end)."""
     bounds = np.searchsorted(partitions, np.arange(PARTITIONS + 1))
     for partition in np.flatnonzero(bounds[1:] > bounds[:-1]).tolist():
         yield partition, int(bounds[partition]), int(bounds[partition + 1])

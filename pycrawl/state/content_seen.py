@@ -1,7 +1,7 @@
-"""Content seen?: is this body, byte for byte, one that is stored already.
+"""Content seen?: tells whether a body is stored already, byte for byte.
 
-A 128-bit digest decides: a checksum such as a CRC or a byte sum is made to catch noise on a wire, and two different
-pages share one far too often; at 128 bits, ten billion pages share one with a chance of 10⁻¹⁹.
+A 128-bit digest decides: among ten billion pages, two different ones share it with a chance of 10⁻¹⁹. A checksum such
+as a CRC is made to catch noise on a wire, and different pages share one far too often.
 """
 
 from __future__ import annotations
@@ -12,20 +12,21 @@ from pycrawl.state.database import Database
 
 
 class ContentSeen:
-    """The fingerprint table, behind the digests of documents that are not committed yet.
+    """The table `fingerprints` (digest → document), and the digests of documents that are not committed yet.
 
-    A digest must never be committed before its document: the page would count as a copy of one that is not there. So
-    digests wait in the group of their document: `close_group` when the group is closed, `flush` in its transaction.
+    A digest must never be committed before its document: other pages would count as copies of one that is not there. So
+    digests wait with the group of their document: `close_group` is called when the group is closed, `flush` in its
+    transaction.
     """
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._open: dict[bytes, int] = {}
-        self._closed: dict[bytes, int] = {}
-        self._looked: dict[bytes, int] = {}  # of the batch at hand: what the table says
+        self._open: dict[bytes, int] = {}  # digest → document of the open group
+        self._closed: dict[bytes, int] = {}  # digest → document of the closed group
+        self._looked: dict[bytes, int] = {}  # digest → document as the table has it, or 0; of the last `look`
 
     def look(self, digests: Sequence[bytes]) -> None:
-        """Ask the table about a batch at once; before the next commit, `find` asks no more."""
+        """Look a batch of digests up at once, so that `find` need not ask the table for these until the next commit."""
         self._looked = dict.fromkeys(digests, 0)
         found = self._database.query_each(
             "SELECT digest, document_id FROM fingerprints WHERE digest IN ({})", self._looked
@@ -33,7 +34,7 @@ class ContentSeen:
         self._looked.update(found)
 
     def find(self, digest: bytes) -> int:
-        """The document that holds this body, or 0."""
+        """Returns the id of the document that holds this body, or 0."""
         document_id = self._open.get(digest) or self._closed.get(digest) or self._looked.get(digest)
         if document_id is None:
             row = self._database.query("SELECT document_id FROM fingerprints WHERE digest = ?", (digest,)).fetchone()

@@ -13,7 +13,7 @@ _ADD = "INSERT INTO counters VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET valu
 
 
 class Counters:
-    """What was counted since the last flush; the totals are in the table."""
+    """Changes of the totals since the last flush; the totals themselves are in the table `counters`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -28,7 +28,7 @@ class Counters:
 
 
 def count(database: Database, name: str, amount: int) -> None:
-    """Change one total at once, in the open transaction."""
+    """Change one total in the table directly, in the open transaction."""
     database.write(_ADD, (name, amount))
 
 
@@ -37,6 +37,6 @@ def totals(database: Database) -> dict[str, int]:
 
 
 def family(all_totals: dict[str, int], prefix: str) -> dict[str, int]:
-    """The members of one family, without its name: `family(totals, "status")` → {"200": 17, …}."""
+    """Returns the totals of one family, by name without the prefix: `family(totals, "status")` → {"200": 17, …}."""
     start = prefix + ":"
     return {name[len(start) :]: value for name, value in sorted(all_totals.items()) if name.startswith(start)}

@@ -17,10 +17,10 @@ from pycrawl.errors import START_ANEW, StateError, StateTooNew, StoppedByLimit
 from pycrawl.state import schema
 
 STATE_NAME = "state.db"
-_CACHE_KIB = 48 * 1024
+_CACHE_KIB = 48 * 1024  # KiB of SQLite's page cache
 _CHECKPOINT_PAGES = 8_000  # 32 MB of WAL: fewer, longer writes to the database file
-_BUSY_SECONDS = 30.0
-_ASKED_AT_ONCE = 64  # keys in one statement
+_BUSY_SECONDS = 30.0  # to wait for a lock that another process holds
+_ASKED_AT_ONCE = 64  # keys in one statement of `query_each`
 
 Row = tuple[Any, ...]
 
@@ -34,13 +34,15 @@ class Database:
 
     @classmethod
     def create(cls, path: Path, steps: tuple[str, ...] = schema.STEPS) -> Database:
+        """Returns a new database, open for writing. Its file must not exist yet."""
         if path.exists():
             raise StateError(f"{path}: exists already")
         return cls._open_writable(path, steps)
 
     @classmethod
     def open(cls, path: Path, steps: tuple[str, ...] = schema.STEPS) -> Database:
-        """For writing; an older schema is brought up to date by the `steps` that it lacks."""
+        """Returns the database, open for writing. An older schema is brought up to date by the `steps` that
+        it lacks."""
         _must_exist(path)
         return cls._open_writable(path, steps)
 
@@ -71,7 +73,8 @@ class Database:
         return self._connection.execute(sql, values)
 
     def query_each(self, sql: str, keys: Iterable[object], values: Sequence[object] = ()) -> Iterator[Row]:
-        """The rows of all `keys`, whose places are "{}" in `sql`, behind those of `values`; asked for many at once."""
+        """Yields the rows for all `keys`, with one statement for many of them: "{}" in `sql` becomes a list of "?".
+        `values` are those of the "?" before it."""
         rest = list(keys)
         for begin in range(0, len(rest), _ASKED_AT_ONCE):
             part = rest[begin : begin + _ASKED_AT_ONCE]
@@ -96,13 +99,14 @@ class Database:
 
     @contextmanager
     def explained(self) -> Iterator[None]:
-        """Turn SQLite's errors into ours: a full disk is a limit, the rest names the file."""
+        """Turn SQLite's errors into pycrawl's: StoppedByLimit for a full disk, else a StateError that names
+        the file."""
         with _explained(self.path):
             yield
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        """Several queries that see the same commit."""
+        """Let all queries inside see the state of one commit, although a crawl may commit meanwhile."""
         self._connection.execute("BEGIN")
         try:
             yield
@@ -110,7 +114,7 @@ class Database:
             self._connection.execute("ROLLBACK")
 
     def purge(self) -> None:
-        """Write the database anew, so that nothing deleted is left in its files. Outside of a transaction."""
+        """Write the database anew, so that nothing deleted is left in its files. No transaction may be open."""
         self._connection.execute("PRAGMA temp_store = FILE")  # the new database may be larger than the memory
         self._connection.execute("VACUUM")
         (is_busy, _, _) = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
@@ -119,11 +123,11 @@ class Database:
             raise StateError(f"{self.path}-wal: cannot be emptied, as another program reads the database. Try again.")
 
     def empty_cache(self) -> None:
-        """After much was read once, as at the start: what is asked for next is not in there."""
+        """Give SQLite's page cache back, after much was read once that will not be asked for again, as at the start."""
         self._connection.execute("PRAGMA shrink_memory")
 
     def close(self) -> None:
-        """Without committing: what was not committed is as if it never happened."""
+        """Close the connection. What was not committed is as if it never happened."""
         self._connection.close()
 
     def _begin(self) -> None:
@@ -141,7 +145,7 @@ def _must_exist(path: Path) -> None:
 
 @contextmanager
 def _connected(path: Path, address: str) -> Iterator[sqlite3.Connection]:
-    """A connection that is closed again if it turns out to be of no use."""
+    """Yields a new connection, which is closed again if the code inside raises."""
     with _explained(path), ExitStack() as on_error:
         connection = sqlite3.connect(
             address, uri=True, isolation_level=None, timeout=_BUSY_SECONDS, check_same_thread=False
@@ -152,6 +156,7 @@ def _connected(path: Path, address: str) -> Iterator[sqlite3.Connection]:
 
 
 def _check_version(connection: sqlite3.Connection, path: Path, newest: int) -> int:
+    """Returns the version of the schema; raises StateTooNew if it is above `newest`."""
     version = int(connection.execute("PRAGMA user_version").fetchone()[0])
     if version > newest:
         raise StateTooNew(
@@ -160,7 +165,7 @@ def _check_version(connection: sqlite3.Connection, path: Path, newest: int) -> i
     return version
 
 
-# The log's index is a file too; when it cannot grow, SQLite speaks of an I/O error.
+# The index of the WAL is a file too; when the disk is too full for it to grow, SQLite reports this I/O error.
 _FULL = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_SHMSIZE}
 _DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 _PRIMARY_CODE = 0xFF  # extended result codes keep the primary one in their low byte

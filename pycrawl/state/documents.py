@@ -1,4 +1,4 @@
-"""Documents, visits and compound files: what was fetched, and where it lies."""
+"""The tables of documents, visits and compound files: what was fetched, and where its records lie."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ _WRAP = 1 << 64
 
 
 class Document(NamedTuple):
-    """One stored answer of one URL at one time: a row of its table."""
+    """One stored answer of one URL at one time: a row of `documents`."""
 
     id: int
     url_id: int
     url_hash: int  # as SQLite holds it: `signed`
     fetched_at: float
-    file_id: int
-    offset: int
-    length: int
-    number: int
-    body_length: int
+    file_id: int  # the compound file with the record
+    offset: int  # of the record in that file, bytes
+    length: int  # of the record in that file, bytes
+    number: int  # of the record in that file, from 1
+    body_length: int  # bytes of the body as served
     digest: bytes
     content_type: str
-    charset: str  # that its text was read with; empty if it is ASCII, or no text
+    charset: str  # the charset that the text was read with; empty if it is ASCII, or no text
     declared_charset: str
     escapes: bytes
-    truncated: int  # 1: the body was longer
+    truncated: int  # 1: the body was longer than is kept
     duplicate_of: int  # the document whose record this one shares; 0: it has its own
 
 
 class Visit(NamedTuple):
-    """The last visit of a URL: a row of its table."""
+    """The last visit of a URL: a row of `visits`."""
 
     url_id: int
     outcome: str
@@ -48,7 +48,7 @@ class Visit(NamedTuple):
 
 
 def signed(url_hash: int) -> int:
-    """A 64-bit hash as SQLite holds it."""
+    """Returns an unsigned 64-bit hash as the signed integer that SQLite can hold."""
     return url_hash - _WRAP if url_hash >= _SIGN else url_hash
 
 
@@ -64,7 +64,7 @@ def save_documents(database: Database, documents: Iterable[Document]) -> None:
 
 
 def save_visits(database: Database, visits: Iterable[Visit]) -> None:
-    """Each takes the place of the URL's last visit. `since` stays where both ended alike."""
+    """Write visits; each replaces the URL's last one. `since` stays if both ended with the same outcome and status."""
     database.write_many(
         "INSERT INTO visits (url_id, outcome, status, visited_at, tries, detail, etag, last_modified, digest,"
         " document_id, requeued, since) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 0, ?4)"
@@ -90,7 +90,8 @@ def document(database: Database, document_id: int) -> Document:
 
 
 def newest_document(database: Database, url_hash: int, at: float | None = None) -> Document | None:
-    """The document of a URL that was current at a time; without one, the newest."""
+    """Returns the newest document of a URL, or if `at` is given the one that was the newest at that time; None if there
+    is none."""
     row = database.query(
         "SELECT * FROM documents WHERE url_hash = ? AND fetched_at <= ? ORDER BY fetched_at DESC, id DESC LIMIT 1",
         (signed(url_hash), at if at is not None else float("inf")),
@@ -99,7 +100,7 @@ def newest_document(database: Database, url_hash: int, at: float | None = None) 
 
 
 def is_older_stored(database: Database, document_id: int, since: float) -> bool:
-    """True if another document of the same URL is from before that time."""
+    """True if another document of the same URL was fetched before `since`."""
     row = database.query(
         "SELECT 1 FROM documents AS one JOIN documents AS older ON older.url_hash = one.url_hash"
         " WHERE one.id = ? AND older.fetched_at < ? LIMIT 1",
@@ -109,7 +110,7 @@ def is_older_stored(database: Database, document_id: int, since: float) -> bool:
 
 
 def versions(database: Database, url_hash: int) -> list[Document]:
-    """All documents of a URL, the oldest first."""
+    """Returns all documents of a URL, the oldest first."""
     rows = database.query(
         "SELECT * FROM documents WHERE url_hash = ? ORDER BY fetched_at, id", (signed(url_hash),)
     ).fetchall()
@@ -117,18 +118,18 @@ def versions(database: Database, url_hash: int) -> list[Document]:
 
 
 def documents_in_order(database: Database) -> Iterator[Document]:
-    """All documents that have a record of their own, as the records lie in the files."""
+    """Yields all documents that have a record of their own, in the order in which the records lie in the files."""
     rows = database.query("SELECT * FROM documents WHERE duplicate_of = 0 ORDER BY id")
     return (Document(*row) for row in rows)
 
 
 def copies(database: Database) -> Iterator[tuple[int, int]]:
-    """(document, the one whose record it shares), of all that have none of their own."""
+    """Yields (id of a document without a record of its own, id of the document whose record it shares)."""
     return iter(database.query("SELECT id, duplicate_of FROM documents WHERE duplicate_of != 0 ORDER BY id"))
 
 
 def url_and_time(database: Database, document_id: int) -> tuple[str, float]:
-    """Whose document it is, and of when."""
+    """Returns the URL of a document, and when it was fetched."""
     url, fetched_at = database.query(
         "SELECT url, fetched_at FROM documents JOIN urls ON urls.id = url_id WHERE documents.id = ?", (document_id,)
     ).fetchone()
@@ -148,12 +149,12 @@ def save_files(database: Database, files: Iterable[tuple[int, str, int, int]]) -
 
 
 def files(database: Database) -> list[tuple[int, str, int, int]]:
-    """(id, name, committed length, records) of every compound file."""
+    """Returns (id, name, committed length in bytes, number of records) of every compound file."""
     return database.query("SELECT id, name, length, records FROM files ORDER BY id").fetchall()
 
 
 def is_closed(database: Database, file_id: int) -> bool:
-    """True if records have left the compound file, so that none is added to it any more."""
+    """True if records were removed from the compound file; no record is added to such a file any more."""
     return bool(database.query("SELECT closed FROM files WHERE id = ?", (file_id,)).fetchone()[0])
 
 
@@ -162,7 +163,7 @@ def file_name(database: Database, file_id: int) -> str:
 
 
 def last_visits(database: Database, outcomes: list[str], most: int) -> list[tuple[str, Visit]]:
-    """The newest visits that ended so, with their URLs."""
+    """Returns the newest visits that ended in one of `outcomes`, at most `most`, with their URLs."""
     rows = database.query(
         "SELECT urls.url, url_id, outcome, status, visited_at, tries, detail, etag, last_modified, digest, document_id"
         f" FROM visits JOIN urls ON urls.id = visits.url_id WHERE outcome IN ({', '.join('?' * len(outcomes))})"

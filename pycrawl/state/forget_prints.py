@@ -1,6 +1,6 @@
-"""What is known of the texts of forgotten documents leaves the state: fingerprints, passages, near-duplicates.
+"""Removes what the state knows of the texts of forgotten documents: digests, passages, near-duplicates.
 
-All of it belongs into the transaction that begins to forget them. Documents are given by their ids.
+All functions belong into the transaction that begins to forget (`forgetting.begin`). `removed` are ids of documents.
 """
 
 from __future__ import annotations
@@ -16,11 +16,12 @@ from pycrawl.state.near_seen import prints_of
 from pycrawl.state.passages import documents_of
 from pycrawl.state.passages_merge import ENTRY
 
-_JOINED_AT_ONCE = 4_096  # documents
+_JOINED_AT_ONCE = 4_096  # documents compared in one batch
 
 
 def drop_digests(database: Database, removed: set[int]) -> None:
-    """Take documents out of the fingerprint table; where another record holds the same bytes, that one stands there."""
+    """Remove documents from the table `fingerprints`. Where another record holds the same bytes, its document takes the
+    place."""
     digests = {row[0] for row in database.query_each("SELECT digest FROM documents WHERE id IN ({})", removed)}
     heirs: dict[bytes, int] = {}
     for document_id, digest in database.query("SELECT id, digest FROM documents WHERE duplicate_of = 0 ORDER BY id"):
@@ -35,7 +36,7 @@ def drop_digests(database: Database, removed: set[int]) -> None:
 
 
 def drop_passages(database: Database, removed: set[int]) -> None:
-    """Take the entries of documents out of the index of passages, in one pass over all its blocks."""
+    """Remove the entries of documents from the index of passages, in one pass over all its blocks."""
     ids = np.array(sorted(removed), ENTRY)
     last_block = 0
     while rows := database.query(
@@ -56,14 +57,14 @@ def drop_passages(database: Database, removed: set[int]) -> None:
 
 
 def _drop_empty_runs(database: Database) -> None:
-    """Where nothing is left of a run that others were being merged into, they wait to be merged into another."""
+    """Remove runs without entries. Runs that were being merged into such a run wait to be merged into another."""
     empty = "(SELECT id FROM passage_runs AS run WHERE NOT EXISTS (SELECT 1 FROM passage_blocks WHERE run_id = run.id))"
     database.write(f"UPDATE passage_runs SET goes_into = 0 WHERE goes_into IN {empty}")
     database.write(f"DELETE FROM passage_runs WHERE id IN {empty}")
 
 
 def near_documents(database: Database, removed: set[int]) -> set[int]:
-    """The documents that stay, of all clusters of near-duplicates that one of the removed ones is in."""
+    """Returns the documents that stay, of all clusters of near-duplicates that have a removed document."""
     clusters, joined = _clusters(database)
     affected = {clusters.root(one) for one in removed}
     members = {one for one in joined if clusters.root(one) in affected}
@@ -71,8 +72,8 @@ def near_documents(database: Database, removed: set[int]) -> set[int]:
 
 
 def drop_near(database: Database, removed: set[int], threshold: float) -> None:
-    """Take documents out of the near-duplicates. What stays of their clusters is compared anew, as if they had never
-    been there; the copy of the index goes, and the next start makes it from the fingerprints."""
+    """Remove documents from the near-duplicates. The rest of their clusters is compared anew, as if the removed ones
+    had never been there. The copy of the index is deleted; the next start makes the index from the fingerprints."""
     stay = near_documents(database, removed)
     before = _count_near(database)
     rows = [(one,) for one in removed | stay]
@@ -87,7 +88,7 @@ def drop_near(database: Database, removed: set[int], threshold: float) -> None:
 
 
 def _clusters(database: Database) -> tuple[Clusters, list[int]]:
-    """All clusters, and the documents that are joined to another one."""
+    """Returns all clusters, and the documents that are joined to another one."""
     pairs = np.array(database.query("SELECT document_id, near_id FROM near").fetchall(), np.uint32).reshape(-1, 2)
     clusters = Clusters()
     clusters.join(pairs[:, 0], pairs[:, 1])
@@ -95,6 +96,7 @@ def _clusters(database: Database) -> tuple[Clusters, list[int]]:
 
 
 def _join_again(database: Database, documents: set[int], threshold: float) -> list[Join]:
+    """Returns the joins among these documents alone."""
     with_prints = database.query_each("SELECT document_id FROM page_prints WHERE document_id IN ({})", documents)
     ids = np.array(sorted(row[0] for row in with_prints), np.uint32)
     joiner = NearJoiner(threshold, lambda wanted: prints_of(database, wanted))
@@ -110,7 +112,7 @@ def _count_near(database: Database) -> int:
 
 
 def copies_by_original(database: Database) -> dict[int, list[int]]:
-    """For each document whose record others share: those others, the oldest first."""
+    """Returns, for each document whose record others share, the ids of those others, the oldest first."""
     copies: dict[int, list[int]] = defaultdict(list)
     rows = database.query("SELECT id, duplicate_of FROM documents WHERE duplicate_of != 0 ORDER BY fetched_at, id")
     for document_id, original_id in rows:

@@ -1,8 +1,8 @@
 """Forgetting URLs: what goes from the state, and which documents are to leave the collection.
 
-`choose` enters the URLs into the table `forgetting`; `begin` takes everything of them out of the state but their
-documents. Both belong into one transaction, which is where forgetting becomes final. After it, `doomed` says what is
-left to do in the compound files, file by file, until `end`.
+`choose` enters the URLs into the table `forgetting`; `begin` removes everything of them from the state but their
+documents. Both belong into one transaction; once it is committed, forgetting is final. Afterwards `doomed` says which
+documents are left to be removed from the compound files, file by file (`crawl/forgetting.py`), until `end`.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from pycrawl.urls.parts import host_key, origin, path_and_query, url_hash
 from pycrawl.urls.reasons import Reason
 from pycrawl.urls.url_texts import urls_in
 
-Doomed = dict[int, int]  # documents of one compound file → whose record they have; 0: their own
+Doomed = dict[int, int]  # document to be removed → document whose record it shares; 0: it has its own
 
-_PENDING = "forgetting"  # the fact in `meta`: not all that was begun is done
+_PENDING = "forgetting"  # the key in `meta` that is there from `begin` to `end`
 _CHOSEN = "(SELECT url_id FROM forgetting)"
-_GENERAL = frozenset("0*#+")  # what stands for many things in the shape of a URL
+_GENERAL = frozenset("0*#+")  # characters that stand for many texts in the shape of a URL
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What the open transaction has chosen."""
+    """The URLs that the open transaction has chosen, for people to confirm."""
 
     urls: int
-    documents: int  # all versions
-    hosts: int
+    documents: int  # of these URLs, all versions
+    hosts: int  # of these URLs
     copies: tuple[str, ...] = ()  # other URLs with the same bytes, which stay
     near: tuple[str, ...] = ()  # other URLs with nearly the same text, which stay
 
@@ -45,7 +45,7 @@ class Selection:
 
 
 def is_forgotten(database: Database, rule: Rule, name: str, seed: int) -> bool:
-    """True if `forget` has said this before. `name` is the URL, the prefix or the host in normal form."""
+    """True if what the rule names was forgotten before. `name` is the URL, the prefix or the host in normal form."""
     not_wanted = Unwanted(database, seed)
     return name in not_wanted.hosts if rule.kind == "host" else not_wanted.is_unwanted(name)
 
@@ -69,14 +69,14 @@ def choose(database: Database, rules: Sequence[Rule], seed: int) -> set[Rule]:
 
 
 def choose_copies(database: Database) -> list[str]:
-    """Choose the other URLs that have, or had, the bytes of a chosen one too. Returns them."""
+    """Choose the other URLs that have, or had, a document with the bytes of a chosen one's. Returns them."""
     urls = _same_bytes(database)
     database.write_many("INSERT OR IGNORE INTO forgetting VALUES (?)", [(url_id,) for url_id, _ in urls])
     return [url for _, url in urls]
 
 
 def _choose(database: Database, condition: str, value: object) -> int:
-    """Returns how many URLs with a text meet the condition."""
+    """Choose the URLs that meet an SQL condition, those forgotten before excepted. Returns how many they are."""
     where = f"{condition} AND substr(url, 1, {len(FORGOTTEN)}) != '{FORGOTTEN}'"
     database.write(f"INSERT OR IGNORE INTO forgetting SELECT id FROM urls WHERE {where}", (value,))
     return int(database.query(f"SELECT count(*) FROM urls WHERE {where}", (value,)).fetchone()[0])
@@ -91,7 +91,7 @@ def _same_bytes(database: Database) -> list[tuple[int, str]]:
 
 
 def selection(database: Database) -> Selection:
-    """What is chosen, and what resembles it and stays."""
+    """Returns what is chosen, and the URLs that resemble it and stay."""
     (urls,) = database.query("SELECT count(*) FROM forgetting").fetchone()
     (documents,) = database.query(f"SELECT count(*) FROM documents WHERE url_id IN {_CHOSEN}").fetchone()
     (hosts,) = database.query(f"SELECT count(DISTINCT host_id) FROM urls WHERE id IN {_CHOSEN}").fetchone()
@@ -107,7 +107,7 @@ def selection(database: Database) -> Selection:
 
 
 def _chosen_records(database: Database) -> set[int]:
-    """The chosen documents that have a record of their own."""
+    """Returns the ids of the chosen URLs' documents that have a record of their own."""
     rows = database.query(f"SELECT id FROM documents WHERE duplicate_of = 0 AND url_id IN {_CHOSEN}")
     return {document_id for (document_id,) in rows}
 
@@ -116,9 +116,9 @@ def _chosen_records(database: Database) -> set[int]:
 
 
 def begin(database: Database, rules: Sequence[Rule], seed: int, threshold: float, now: float) -> None:
-    """Take the chosen URLs out of the state, and enter what must not be asked for again. The caller commits."""
+    """Remove the chosen URLs from the state, and enter what must not be asked for again. The caller commits."""
     unwanted.add_rules(database, rules, now)
-    meta.clear_judging_to(database)  # a pass that was interrupted has counted URLs that stand elsewhere now
+    meta.clear_judging_to(database)  # a pass that was interrupted has counted these URLs: it must begin anew
     leaving = _chosen_records(database) - _with_heirs(database)
     forget_prints.drop_digests(database, leaving)
     forget_prints.drop_near(database, leaving, threshold)
@@ -134,7 +134,7 @@ def begin(database: Database, rules: Sequence[Rule], seed: int, threshold: float
 
 
 def _with_heirs(database: Database) -> set[int]:
-    """The chosen documents whose record stays, under a URL that is not chosen."""
+    """Returns the ids of the chosen URLs' documents whose record stays, as a URL that is not chosen shares it."""
     rows = database.query(
         f"SELECT DISTINCT duplicate_of FROM documents WHERE duplicate_of != 0 AND url_id NOT IN {_CHOSEN}"
         f" AND duplicate_of IN (SELECT id FROM documents WHERE url_id IN {_CHOSEN})"
@@ -143,6 +143,7 @@ def _with_heirs(database: Database) -> set[int]:
 
 
 def _leave_queues(database: Database) -> None:
+    """Remove the chosen URLs from all queues."""
     in_front = database.query(f"SELECT priority, count(*) FROM front WHERE url_id IN {_CHOSEN} GROUP BY 1").fetchall()
     for priority, amount in in_front:
         count(database, f"front:{priority}", -amount)
@@ -152,7 +153,7 @@ def _leave_queues(database: Database) -> None:
 
 
 def _drop_kinds(database: Database, rules: Sequence[Rule]) -> None:
-    """Kinds of URLs and series whose names tell the URLs. Nothing bad is known of them any more."""
+    """Remove the kinds, series and probes whose names would tell a forgotten URL. They count as good again."""
     rows = database.query(f"SELECT host_id, url FROM urls WHERE id IN {_CHOSEN}")
     single = {(host_id, shape(url)) for host_id, url in rows if _GENERAL.isdisjoint(shape(url))}
     database.write_many("DELETE FROM kinds WHERE host_id = ? AND kind = ?", single)
@@ -168,6 +169,7 @@ def _drop_kinds(database: Database, rules: Sequence[Rule]) -> None:
 
 
 def _replace_texts(database: Database, seed: int) -> None:
+    """Replace the texts of the chosen URLs by their hashes; from now on they stand aside as forgotten."""
     rows = database.query(f"SELECT id, url FROM urls WHERE id IN {_CHOSEN}").fetchall()
     aside = Reason.FORGOTTEN.code
     for before, amount in database.query(f"SELECT aside, count(*) FROM urls WHERE id IN {_CHOSEN} GROUP BY 1"):
@@ -188,8 +190,8 @@ def _replace_texts(database: Database, seed: int) -> None:
 
 
 def _drop_visits(database: Database, not_wanted: Unwanted, seed: int) -> None:
-    """The visits and links of the chosen URLs go; where the visit of another names one, as a redirect does, its hash
-    takes its place."""
+    """Remove the visits and links of the chosen URLs. Where the visit of another URL names one, as that of a redirect
+    does, its hash takes the place of its text."""
     database.write(f"DELETE FROM visits WHERE url_id IN {_CHOSEN}")
     database.write(f"DELETE FROM outlinks WHERE url_id IN {_CHOSEN}")
     named = database.query("SELECT url_id, detail FROM visits WHERE detail LIKE '%://%'").fetchall()
@@ -202,7 +204,7 @@ def _drop_visits(database: Database, not_wanted: Unwanted, seed: int) -> None:
 
 
 def _drop_host(database: Database, key: str) -> None:
-    """Everything that is known of a host but its name, which is in `unwanted` too."""
+    """Remove everything that is known of a host but its name, which the rule in `unwanted` tells anyway."""
     row = database.query("SELECT id FROM hosts WHERE key = ?", (key,)).fetchone()
     if row is None:
         return
@@ -227,12 +229,12 @@ _SCHEMES = ("http", "https")
 def restore(database: Database, url: str, seed: int, aside: int, level: int) -> None:
     """Give a forgotten URL its text back, as a seed that was never visited. The caller commits.
 
-    `aside`: the number of the reason for which it stands aside now; 0: it waits in the front queue `level`.
+    `aside`: the code of the reason for which it stands aside from now on; 0: it waits in the front queue `level`.
     """
     hash_of_url = url_hash(url, seed)
     url_id = ids_of_hashes(database, np.array([hash_of_url], np.uint64), seed).get(hash_of_url)
     if url_id is None:
-        return  # a prefix or a host covers it, but nobody has named it so far
+        return  # a forgotten prefix or host covers it, but the crawl has never met it
     meta.clear_judging_to(database)  # as in `begin`
     (before, host_id) = database.query("SELECT aside, host_id FROM urls WHERE id = ?", (url_id,)).fetchone()
     database.write(
@@ -252,12 +254,12 @@ def restore(database: Database, url: str, seed: int, aside: int, level: int) -> 
 
 
 def is_pending(database: Database) -> bool:
-    """True if something that was begun is not done yet."""
+    """True if forgetting was begun and is not done yet."""
     return database.query("SELECT 1 FROM meta WHERE key = ?", (_PENDING,)).fetchone() is not None
 
 
 def doomed(database: Database) -> dict[int, Doomed]:
-    """By compound file, in their order: the documents that are to go."""
+    """Returns, by compound file in their order, the documents that are to be removed."""
     files: dict[int, Doomed] = {}
     rows = database.query(
         f"SELECT id, file_id, duplicate_of FROM documents WHERE url_id IN {_CHOSEN} ORDER BY file_id, id"
@@ -268,7 +270,8 @@ def doomed(database: Database) -> dict[int, Doomed]:
 
 
 def ranges(database: Database) -> dict[int, tuple[int, int]]:
-    """By compound file: the first and the last document with a record in it. Ids ascend through all files."""
+    """Returns, by compound file, the first and the last document with a record in it. Ids ascend through all files, so
+    that all documents of a file lie between the two."""
     found: dict[int, tuple[int, int]] = {}
     for document_id, file_id in _records(database):
         first, _ = found.get(file_id, (document_id, 0))
@@ -285,6 +288,6 @@ def drop_documents(database: Database, document_ids: Iterable[int]) -> None:
 
 
 def end(database: Database) -> None:
-    """Nothing of the chosen URLs is left. The caller commits."""
+    """Note that nothing of the chosen URLs is left. The caller commits."""
     database.write("DELETE FROM forgetting")
     database.write("DELETE FROM meta WHERE key = ?", (_PENDING,))

@@ -10,31 +10,32 @@ from weakref import WeakValueDictionary
 from pycrawl.model import RobotsFile
 from pycrawl.state.database import Database
 
-CACHED_IDS = 200_000
-CACHED_HOSTS = 50_000
+CACHED_IDS = 200_000  # hosts whose id is known without a query
+CACHED_HOSTS = 50_000  # hosts that are kept in memory although nobody holds them
 _COLUMNS = "id, key, is_seed, pages, failures, ready_at, crawl_delay, address, robots_failing_since, trouble"
 
 
 @dataclass(slots=True, weakref_slot=True)
 class Host:
-    """What is known of a host; whoever changes it calls `Hosts.touch`."""
+    """What is known of a host: a row of `hosts`. Whoever changes it calls `Hosts.touch`, else it is not written."""
 
     id: int
     key: str
     is_seed: bool = False
-    pages: int = 0  # fetched with a 2xx answer
+    pages: int = 0  # URLs that have answered with 2xx
     failures: int = 0  # in a row
-    ready_at: float = 0.0  # not to be hit before, seconds since the epoch
-    crawl_delay: float = 0.0  # from robots.txt, seconds
-    address: str = ""  # last one dialled
-    robots_failing_since: float = 0.0  # 0: it answers
+    ready_at: float = 0.0  # seconds since the epoch: the host must not be hit before
+    crawl_delay: float = 0.0  # seconds, from robots.txt
+    address: str = ""  # the last address connected to
+    robots_failing_since: float = 0.0  # seconds since the epoch: since then robots.txt cannot be read; 0: it can
     trouble: str = ""  # the outcome of the last of the failures in a row
 
 
 class Hosts:
-    """The hosts table behind two bounded caches (key → id, id → host).
+    """The table `hosts` behind two bounded caches (key → id, id → host).
 
-    A host that somebody still holds is never read again: a second object would overwrite what the first one knows.
+    There is never more than one `Host` object of a host: as long as somebody holds it, `get` returns this one. A second
+    object would overwrite what the first one knows.
     """
 
     def __init__(self, database: Database, cached_hosts: int = CACHED_HOSTS, cached_ids: int = CACHED_IDS) -> None:
@@ -43,16 +44,16 @@ class Hosts:
         self._ids: OrderedDict[str, int] = OrderedDict()
         self._hosts: WeakValueDictionary[int, Host] = WeakValueDictionary()
         self._recent: deque[Host] = deque(maxlen=cached_hosts)  # keeps the last ones read alive
-        self._dirty: dict[int, Host] = {}
-        self._new: list[tuple[int, str]] = []
-        self._closed: dict[int, tuple[Host, tuple[object, ...]]] = {}  # as they were when their group was closed
+        self._dirty: dict[int, Host] = {}  # hosts changed since the last group was closed
+        self._new: list[tuple[int, str]] = []  # (id, key) of hosts that are not in the table yet
+        self._closed: dict[int, tuple[Host, tuple[object, ...]]] = {}  # hosts, with counts as the closed group has them
         self._next_id = 1 + int(database.query("SELECT coalesce(max(id), 0) FROM hosts").fetchone()[0])
 
     def __len__(self) -> int:
         return self._next_id - 1
 
     def id_of(self, key: str) -> int:
-        """The id of a host, which is entered if it is new."""
+        """Returns the id of a host, which is entered if it is new."""
         host_id = self._ids.get(key)
         return host_id if host_id is not None else self._find_or_enter(key)
 
@@ -71,6 +72,7 @@ class Hosts:
         return host_id
 
     def get(self, host_id: int) -> Host:
+        """Returns the host, always the same object while somebody holds it."""
         host = self._hosts.get(host_id)
         if host is None:
             self.flush_new()
@@ -81,10 +83,11 @@ class Hosts:
         return host
 
     def touch(self, host: Host) -> None:
+        """Note that a host has changed, so that it is written with its group."""
         self._dirty[host.id] = host
 
     def mark_seeds(self, host_ids: Iterable[int]) -> list[int]:
-        """From now on these hosts have a seed; those that had none before."""
+        """Mark hosts as having a seed. Returns those that had none before."""
         new = []
         for host_id in host_ids:
             host = self.get(host_id)
@@ -95,17 +98,20 @@ class Hosts:
         return new
 
     def flush_new(self) -> None:
+        """Write new hosts to the table, so that they can be read there."""
         self._database.write_many("INSERT INTO hosts (id, key) VALUES (?, ?)", self._new)
         self._new.clear()
 
     def close_group(self) -> None:
-        """What the results so far have counted belongs to their group, and is written with it: never ahead of it."""
+        """Fix the counts of the changed hosts as they are now: `flush` writes these, and never counts of results that
+        are committed later."""
         for host_id, host in self._dirty.items():
             self._closed[host_id] = (host, (host.pages, host.failures, host.robots_failing_since))
         self._dirty = {}
 
     def flush(self) -> None:
-        """Write the hosts of the closed group. When a host may be hit again is written as it is by now."""
+        """Write the hosts of the closed group; to be committed by the caller. `ready_at` is written as it is by now, as
+        a later time is always safe."""
         self.flush_new()
         self._database.write_many(
             "UPDATE hosts SET is_seed = ?, pages = ?, failures = ?, ready_at = ?, crawl_delay = ?, address = ?,"
@@ -134,7 +140,7 @@ def find_host(database: Database, key: str) -> Host | None:
 
 
 def address_of(database: Database, url_id: int) -> str:
-    """The address that was dialled last for the host of a URL; empty if none is known."""
+    """Returns the last address that was connected to for the host of a URL; empty if none is known."""
     row = database.query(
         "SELECT address FROM hosts WHERE id = (SELECT host_id FROM urls WHERE id = ?)", (url_id,)
     ).fetchone()
@@ -170,12 +176,12 @@ def robots_of(database: Database, origin: str) -> RobotsFile | None:
 
 
 def failing_hosts(database: Database, outcomes: Sequence[str]) -> list[int]:
-    """The ids of the hosts whose last fetches failed, the last one with one of these outcomes."""
+    """Returns the ids of the hosts whose last fetch failed with one of these outcomes."""
     places = ", ".join("?" * len(outcomes))
     rows = database.query(f"SELECT id FROM hosts WHERE failures > 0 AND trouble IN ({places}) ORDER BY id", outcomes)
     return [host_id for (host_id,) in rows]
 
 
 def host_keys(database: Database) -> Iterator[tuple[int, str]]:
-    """(id, key) of every host, in the order of discovery."""
+    """Yields (id, key) of every host, in the order of discovery."""
     return iter(database.query("SELECT id, key FROM hosts ORDER BY id"))

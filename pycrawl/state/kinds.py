@@ -1,7 +1,7 @@
-"""The records of all hosts by which traps are judged: those of hosts met lately in memory, what is remarkable on disk.
+"""The records by which traps are judged, host by host (`traps/` says what a kind, a series and a probe are).
 
-On disk are the kinds that are not good, the series that run on, and how hosts answered probes: all that a restart must
-not forget. `traps/` has the words and the judgements.
+Memory holds the records of the hosts met lately. The disk holds what a restart must not forget: the kinds that are not
+good, the series that run on, and how hosts answered probes.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from pycrawl.traps.url_kinds import ALL, place, position_of, section, shape
 from pycrawl.urls.host_list import HostList
 from pycrawl.urls.parts import first_directory, host_key, origin, url_hash
 
-_HOSTS_KEPT = 20_000  # in memory
-_PROBE_LETTERS = 16  # of a name that no page has
+_HOSTS_KEPT = 20_000  # hosts whose records are in memory
+_PROBE_LETTERS = 16  # random letters of a probe's name: so many that no page has this name
 _KIND_COLUMNS = (
     "kinds.pages, new, yield, open_share, least_depth, most_depth, dead_ends, found, chances, backs, combined,"
     " in_series, pages_allowed, stopped"
@@ -50,7 +50,7 @@ class Kinds:
         self._changed_kinds: dict[tuple[int, str], KindRecord] = {}
         self._changed_series: dict[tuple[int, str], Series] = {}
         self._new_probes: list[tuple[int, str, bytes]] = []
-        # Rows as they were when their group was closed.
+        # Rows to be written, with the numbers that they had when their group was closed.
         self._kind_rows: dict[tuple[int, str], tuple[object, ...]] = {}
         self._series_rows: dict[tuple[int, str], tuple[object, ...]] = {}
         self._probe_rows: list[tuple[int, str, bytes]] = []
@@ -64,7 +64,7 @@ class Kinds:
         return self._judges and self._record(host).is_watched
 
     def trap(self, host: Host, url: str) -> str:
-        """Why a URL is not asked for; empty if it may be."""
+        """Returns why a URL is a trap, in words; empty if it is none."""
         return self._record(host).trap(url)
 
     def lets_others_first(self, host: Host, url: str) -> bool:
@@ -92,7 +92,7 @@ class Kinds:
         return not record.is_above_doubt(url) or url_hash(url, self._sample_seed) % SAMPLE_EVERY == 0
 
     def directory_to_probe(self, host: Host, url: str) -> str:
-        """The directory of the host to be probed before this URL is asked for; empty if none is."""
+        """Returns the directory of the host that is to be probed before this URL is asked for; empty if none is."""
         if not self._probes or host.pages < PAGES_BEFORE_PROBE:
             return ""
         return self._record(host).directory_to_probe(url)
@@ -105,7 +105,7 @@ class Kinds:
     # After a fetch
 
     def take_in_probe(self, host: Host, probe_url: str, pairs: bytes) -> None:
-        """`pairs`: the sample of the page that answered a probe; empty if none did."""
+        """Keep the answer to a probe. `pairs` is the sample of the page that answered; empty if there was none."""
         record = self._record(host)
         if record.is_like_first_pages(np.frombuffer(pairs, np.uint64)):
             pairs = b""
@@ -159,7 +159,7 @@ class Kinds:
     def _read(self, host: Host) -> HostRecord:
         record = HostRecord(host.id, host.key, host.key in self._exempt)
         if host.pages:  # else it is new
-            self.close_group()  # its record may be one of those that were driven out just now
+            self.close_group()  # its record may have left memory just now, with changes that are not written yet
             self.flush()
             record.kinds = _kinds_of_host(self._database, host.id)
             record.series = _series_of_host(self._database, host.id)
@@ -171,7 +171,8 @@ class Kinds:
         return record
 
     def close_group(self) -> None:
-        """What the results so far have counted belongs to their group, and is written with it: never ahead of it."""
+        """Fix the changed records as they are now: `flush` writes these, and never counts of results that are committed
+        later."""
         self._kind_rows.update({key: (*key, *one.columns()) for key, one in self._changed_kinds.items()})
         self._series_rows.update({key: (*key, *one.columns()) for key, one in self._changed_series.items()})
         self._probe_rows += self._new_probes
@@ -207,20 +208,21 @@ def _series_of_host(database: Database, host_id: int) -> dict[str, Series]:
 
 
 def kinds_of(database: Database, host_id: int, url: str) -> dict[str, KindRecord]:
-    """The records of the kinds that a URL is of, the narrowest first; a kind without a row is good."""
+    """Returns the records of the kinds that a URL belongs to, the narrowest first. A kind without a row is good."""
     known = _kinds_of_host(database, host_id)
     return {name: known.get(name, KindRecord()) for name in (shape(url), section(url), ALL)}
 
 
 def series_of(database: Database, host_id: int, url: str) -> tuple[str, Series] | None:
-    """The name and record of the series that a URL is part of; None if it does not run on."""
+    """Returns the name and the record of the series that a URL belongs to; None if there is none that runs on."""
     here = place(url)
     known = _series_of_host(database, host_id) if here is not None else {}
     return (here.series, known[here.series]) if here is not None and here.series in known else None
 
 
 def worst_kinds(database: Database, most: int) -> list[tuple[str, str, KindRecord]]:
-    """(host, kind, record) of so many kinds: the stopped ones first, then those with the lowest yield or open share."""
+    """Returns (host, kind, record) of at most `most` kinds: the stopped ones first, then those with the lowest yield or
+    open share."""
     rows = database.query(
         f"SELECT key, kind, {_KIND_COLUMNS} FROM kinds JOIN hosts ON hosts.id = host_id"
         " ORDER BY stopped DESC, min(yield, open_share), kinds.pages DESC LIMIT ?",
@@ -230,7 +232,7 @@ def worst_kinds(database: Database, most: int) -> list[tuple[str, str, KindRecor
 
 
 def stopped_series(database: Database, most: int) -> list[tuple[str, str, Series]]:
-    """(host, series, record) of so many stopped series, those with most pages first."""
+    """Returns (host, series, record) of at most `most` stopped series, those with most pages first."""
     rows = database.query(
         f"SELECT key, series, {_SERIES_COLUMNS} FROM series JOIN hosts ON hosts.id = host_id"
         " WHERE stopped ORDER BY series.pages DESC LIMIT ?",
