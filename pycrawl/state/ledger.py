@@ -1,8 +1,9 @@
-"""The ledger, read: where each URL stands and why. It only reads; one SQL expression decides for every reader.
+"""Reads from the ledger where each URL stands, and why. One SQL expression decides for all readers; nothing is written.
 
-States: queued (it waits to be asked for, for the first time or again), done (its last visit ended well, or it is stored
-and its last visit failed), aside (a setting, its host's robots.txt or what it answered keeps it out), failed (its last
-visit failed and nothing was ever stored), gone (it was stored, and its last visit was answered with 404 or 410).
+States: queued (the URL waits to be asked for, for the first time or again), done (its last visit ended well, or it is
+stored and its last visit failed), aside (a setting, its host's robots.txt or what it answered keeps it out), failed
+(its last visit failed and nothing was ever stored), gone (it was stored, and its last visit was answered with 404 or
+410).
 """
 
 from __future__ import annotations
@@ -27,18 +28,18 @@ class State(StrEnum):
     GONE = "gone"
 
 
-# Why a URL is queued, where its host is in no trouble; else the reason is the outcome that its host ended with.
+# Why a URL is queued, if its host answers. If it does not, the reason is the outcome of the host's last failure.
 NEW = "new"  # it was never asked for
 AGAIN = "again"  # it was visited before
 HELD = "held"  # an option of the present run leaves it out
 QUEUE_REASONS = (NEW, AGAIN, HELD)
 
-# What a URL answered, or would have, that puts it aside without any setting of the scope.
+# Outcomes of the last visit that put a URL aside, although the scope wants it.
 _ASIDE_OUTCOMES = (Outcome.ROBOTS_DENIED, Outcome.TRAP, Outcome.UNWANTED_TYPE, Outcome.SOFT_404)
 _NOT_FOUND = 404
 _GONE = 410
 
-# Failures that may pass: those that a run tries again itself, and those that are their host's fault or ours.
+# Failures that may pass: those that a run tries again by itself, and those for which the URL is not to blame.
 PASSING = tuple(
     outcome for outcome, conduct in CONDUCT.items() if conduct.is_error and (conduct.retry or conduct.goes_back)
 )
@@ -50,8 +51,8 @@ def _words(values: Sequence[str]) -> str:
 
 _ERRORS = _words([outcome for outcome, conduct in CONDUCT.items() if conduct.is_error])
 
-# By the invariants of `urls`, `visits` and the queues: what is not aside and has no visit is queued, and so is what was
-# queued again since its visit. So no queue has to be searched.
+# The tables have an invariant by which no queue has to be searched: a URL that is not aside is queued if and only if it
+# has no visit, or was queued again since (`requeued`).
 _STATE = (
     "CASE WHEN urls.aside != 0 THEN 'aside'"
     " WHEN visits.url_id IS NULL OR visits.requeued != 0 THEN 'queued'"
@@ -74,18 +75,18 @@ _COLUMNS = (
     " urls.hops, urls.ask, urls.found_at, hosts.ready_at, visits.outcome, visits.status, visits.visited_at,"
     " visits.tries, visits.detail, visits.document_id, visits.since"
 )
-# A cross join is never turned round: rows come in the order of `urls`, and are not sorted first.
+# SQLite never reorders a CROSS JOIN: so rows come in the order of `urls`, without sorting all of them first.
 _TABLES = "urls CROSS JOIN hosts ON hosts.id = urls.host_id LEFT JOIN visits ON visits.url_id = urls.id"
 
 
 class Standing(NamedTuple):
-    """Where one URL stands. What the last visit left is None if it was never tried to the end."""
+    """Where one URL stands. The fields from `outcome` on come from its last visit; they are None if it has none."""
 
     url_id: int
     url: str
     state: str  # a `State`
     reason: str  # aside: a `Reason`, or an outcome; queued: see `QUEUE_REASONS`; else the outcome of the last visit
-    aside: int  # the number of the `Reason` that the scope gave; 0: none
+    aside: int  # the code of the `Reason` for which the settings keep it out; 0: they do not
     host_id: int
     host: str
     depth: int
@@ -99,18 +100,18 @@ class Standing(NamedTuple):
     tries: int | None
     detail: str | None
     document_id: int | None  # the newest document; 0: nothing was ever stored
-    since: float | None  # when the first of its visits in a row was that ended like the last one; 0: not known
+    since: float | None  # since when all its visits have ended like the last one; 0: not known
 
     @property
     def setting(self) -> str:
-        """The setting that keeps the URL aside; empty: none does."""
+        """Returns the setting that keeps the URL aside; empty if none does."""
         if self.state != State.ASIDE:
             return ""
         return _SETTINGS.get(self.reason, "")
 
     @property
     def words(self) -> str:
-        """Why it stands there, in one line for people."""
+        """Returns why the URL stands there, in one line for people."""
         if self.state == State.GONE:
             return "it was stored, and is not there any more"
         if self.state == State.DONE and CONDUCT[Outcome(self.reason)].is_error:
@@ -150,29 +151,30 @@ _IN_WORDS: dict[str, str] = {reason.value: reason.words for reason in Reason} | 
 
 
 def words_of(reason: str) -> str:
-    """Returns a reason in words; one that has none here, such as a newer release may have written, as it is."""
+    """Returns a reason in words. A reason that is not known here, as a newer release may have written it, is returned
+    as it is."""
     return _IN_WORDS.get(reason, reason)
 
 
 def all_reasons() -> list[str]:
-    """Every word that `Standing.reason` can be, sorted."""
+    """Returns every word that `Standing.reason` can be, sorted."""
     aside = {reason.value for reason in Reason if reason.code}
     return sorted(aside | {outcome.value for outcome in Outcome} | set(QUEUE_REASONS))
 
 
 def standing(database: Database, url_id: int) -> Standing:
-    """Where one URL stands, and why."""
+    """Returns where one URL stands, and why."""
     return Standing(*database.query(f"SELECT {_COLUMNS} FROM {_TABLES} WHERE urls.id = ?", (url_id,)).fetchone())
 
 
 class Filter(NamedTuple):
-    """Which URLs are wanted: those that all given parts agree on."""
+    """Which URLs are wanted: those that meet all conditions which are given (not empty, not None)."""
 
-    state: str = ""
-    reason: str = ""
+    state: str = ""  # a `State`
+    reason: str = ""  # a `Standing.reason`
     host_ids: tuple[int, ...] | None = None
-    due_at: float | None = None  # queued, and their hosts may be asked at this time
-    changed_since: float | None = None  # stored anew, or found gone, at this time or later
+    due_at: float | None = None  # the URL is queued, and its host may be hit at this time
+    changed_since: float | None = None  # the URL was stored anew, or found gone, at this time or later
 
     def condition(self) -> tuple[str, list[object]]:
         """Returns the SQL condition and its values."""
@@ -200,7 +202,8 @@ class Filter(NamedTuple):
 
 
 def standings(database: Database, wanted: Filter, most: int = -1) -> Iterator[Standing]:
-    """Yields where the wanted URLs stand, in the order of discovery, row by row; at most so many, unless negative."""
+    """Yields where the wanted URLs stand, in the order of discovery; at most `most` of them, or all if it is
+    negative."""
     condition, values = wanted.condition()
     rows = database.query(
         f"SELECT {_COLUMNS} FROM {_TABLES} WHERE {condition} ORDER BY urls.id LIMIT ?", (*values, most)

@@ -12,7 +12,7 @@ from pycrawl.state.database import Database
 
 
 def write_first(database: Database, now: float) -> None:
-    """What `init` fixes for good: the secret that URL hashes are seeded with, and when the crawl was made."""
+    """Write the facts that `init` fixes for good: the secret seed of URL hashes, and when the crawl was made."""
     # SQLite's integers are signed: 63 bits stay readable as they are.
     facts = (("hash_seed", secrets.randbits(63)), ("created_at", now))
     database.write_many("INSERT INTO meta VALUES (?, ?)", facts)
@@ -27,7 +27,8 @@ def created_at(database: Database) -> float:
 
 
 def judged_under(database: Database) -> dict[str, str] | None:
-    """Digests of the settings that URLs were last judged under, by group; None: of a state without a ledger."""
+    """Returns the digests of the settings that all URLs were last judged under, by group of settings; None if the crawl
+    is new, or was made before there was a ledger."""
     row = database.query("SELECT value FROM meta WHERE key = 'judged_under'").fetchone()
     return json.loads(row[0]) if row else None
 
@@ -37,7 +38,8 @@ def set_judged_under(database: Database, settings: dict[str, str]) -> None:
 
 
 def judging_to(database: Database, settings: dict[str, str]) -> tuple[int, Counter[str]]:
-    """How far a pass under these settings has come: the last URL judged, and how many stand aside, by code."""
+    """Returns how far a pass that judges all URLs under these settings has come: the id of the last URL judged (0: it
+    has not begun), and how many URLs so far stand aside, by the code of the reason."""
     row = database.query("SELECT value FROM meta WHERE key = 'judging_to'").fetchone()
     stored = json.loads(row[0]) if row else {}
     if stored.get("settings") != settings:

@@ -1,7 +1,7 @@
-"""Mirrors: hosts most of whose pages are copies of pages of one other host. Their new URLs wait behind others.
+"""Mirrors: hosts most of whose pages are copies of pages of one other host. Their new URLs wait behind those of others.
 
-Two hosts that are crawled at once are each other's copies in part, depending on who was asked first; so copies count
-in both directions, and the host of which more were found to be the copies is the mirror.
+When two such hosts are crawled at once, each page counts as a copy on the host that was asked second, which may be
+either. So copies are counted in both directions, and the host with more copies is the mirror.
 """
 
 from __future__ import annotations
@@ -12,29 +12,32 @@ from dataclasses import dataclass
 
 from pycrawl.state.database import Database
 
-LEAST_PAGES = 10
-LEAST_SHARE = 0.8  # of a host's pages
+LEAST_PAGES = 10  # of a host: with fewer, a few shared pages would make it a mirror
+LEAST_SHARE = 0.8  # of a host's pages that must be shared with the other host
 
 
 @dataclass(frozen=True, slots=True)
 class Mirror:
+    """A host that was found to mirror another: a row of `mirrors`."""
+
     host_id: int
-    original_id: int
-    shared: int  # pages that are copies, of one host or the other
-    pages: int  # that the mirror had at that time
+    original_id: int  # the host that it mirrors
+    shared: int  # pages that the two hosts share
+    pages: int  # pages of the mirror when it was found
 
 
 class Mirrors:
-    """`count` belongs into the transaction that commits the documents."""
+    """Counts copies between hosts, and tells which hosts are mirrors. `originals`: mirror → host that it mirrors."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self.originals: dict[int, int] = dict(database.query("SELECT host_id, original_id FROM mirrors"))
 
     def count(self, copies: Iterable[tuple[int, int]], pages_of: Callable[[int], int]) -> list[Mirror]:
-        """Take in pairs (document, the one that it is a copy of), both committed or about to be: the new mirrors.
+        """Count copies, given as pairs (document, document that it is a copy of). Returns the mirrors found by it.
 
-        `pages_of` a host's id says how many pages were fetched from it.
+        To be called in the transaction that commits the documents, after they were written. `pages_of(host id)` returns
+        how many pages were fetched from a host.
         """
         hosts = Counter(pair for copy in copies if (pair := self._hosts_of(*copy)) is not None)
         found = []
@@ -55,6 +58,7 @@ class Mirrors:
         return found
 
     def _hosts_of(self, document_id: int, original_id: int) -> tuple[int, int] | None:
+        """Returns the hosts of two documents; None if they are on one host."""
         (host_id,), (of_id,) = (
             self._database.query(
                 "SELECT host_id FROM urls WHERE id = (SELECT url_id FROM documents WHERE id = ?)", (one,)
@@ -64,7 +68,7 @@ class Mirrors:
         return (host_id, of_id) if host_id != of_id else None
 
     def _judge(self, one: int, other: int, pages_of: Callable[[int], int]) -> Mirror | None:
-        """Which of the two is a mirror of the other, if one is."""
+        """Returns which of two hosts is a mirror of the other; None if neither is."""
         by_one, by_other = self._copies(one, other), self._copies(other, one)
         shared = by_one + by_other
         likely = [
@@ -78,7 +82,8 @@ class Mirrors:
         return Mirror(host_id, original_id, min(shared, pages), pages)
 
     def _ends(self, host_id: int) -> set[int]:
-        """Whom a host is known to mirror, and whom that one mirrors: none of these may become its mirror in turn."""
+        """Returns the host that this one mirrors, the host that that one mirrors, and so on. None of these may become a
+        mirror of this host: mirrors must not form a circle."""
         ends: set[int] = set()
         while (original := self.originals.get(host_id)) is not None and original not in ends:
             ends.add(original)
@@ -93,7 +98,7 @@ class Mirrors:
 
 
 def mirrors(database: Database) -> list[tuple[str, str, int, int]]:
-    """(mirror, original, pages that are copies, pages) as they were found, with the hosts' names; for readers."""
+    """Returns (mirror, original, pages shared, pages of the mirror) with the hosts' names, as they were found."""
     return database.query(
         "SELECT one.key, other.key, shared, mirrors.pages FROM mirrors JOIN hosts AS one ON one.id = host_id"
         " JOIN hosts AS other ON other.id = original_id ORDER BY host_id"
@@ -101,7 +106,7 @@ def mirrors(database: Database) -> list[tuple[str, str, int, int]]:
 
 
 def original_of(database: Database, host_id: int) -> str | None:
-    """The name of the host that this one is a mirror of."""
+    """Returns the name of the host that this one is a mirror of; None if it is no mirror."""
     row = database.query(
         "SELECT key FROM hosts WHERE id = (SELECT original_id FROM mirrors WHERE host_id = ?)", (host_id,)
     ).fetchone()

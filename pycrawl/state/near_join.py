@@ -1,12 +1,12 @@
-"""Which documents are near-duplicates: one rule, for the crawl and for whoever looks at a whole collection.
+"""Decides which documents are near-duplicates: one rule, used by the crawl and by commands that look at a collection.
 
-Documents are taken in the order of their ids. One whose words are those of an older one, in the same order, is joined
-to it. Any other is compared with older ones that share a band of its sketch, those that share the most bands first;
-it is joined to all that it resembles by at least the threshold less `MARGIN`. Joined documents are one cluster, and
-the first of them represents it.
+Documents are taken in the order of their ids. One that has the words of an older one, in the same order, is joined to
+it. Any other is compared with older ones that share a band of its sketch, those that share the most bands first, and is
+joined to all that it resembles by at least the threshold less `MARGIN`. Joined documents form a cluster, and the oldest
+of them represents it.
 
-What comes out depends on the documents and their order alone, not on how they were cut into batches: an estimate near
-the threshold is not looked into any further, so that the crawl and a later look decide alike.
+The result depends on the documents and their order alone, not on how they were cut into batches. An estimate near the
+threshold is not checked any further, so that the crawl and a later look at the collection decide alike.
 """
 
 from __future__ import annotations
@@ -23,28 +23,29 @@ from pycrawl.fingerprint.page_prints import SKETCH_SIZE
 from pycrawl.fingerprint.sketch import Sketch, bands, resemblance, resemblances
 from pycrawl.state.band_index import I64, U32, U64, BandIndex
 
-MARGIN = 0.04  # two standard deviations of an estimate at 0.9: so few pairs above the threshold are missed
-LEAST_THRESHOLD = 0.5
-_CANDIDATE_CHANCE = 0.99  # with which a pair just at the threshold is compared at all
-_MOST_OF_A_BAND = 64  # documents, the oldest, that a key leads to
-_MOST_COMPARED = 16  # with one document
-_PAIRS_AT_ONCE = 8_192  # whose sketches are compared in one go, about 3 MB of each side
+MARGIN = 0.04  # two standard deviations of an estimate at 0.9, so that few pairs above the threshold are missed
+LEAST_THRESHOLD = 0.5  # the lowest resemblance that may be set as the threshold
+_CANDIDATE_CHANCE = 0.99  # the probability with which a pair just at the threshold is compared at all
+_MOST_OF_A_BAND = 64  # documents, the oldest, that are looked at for one key
+_MOST_COMPARED = 16  # older documents that one document is compared with
+_PAIRS_AT_ONCE = 8_192  # pairs whose sketches are compared in one go, about 3 MB on each side
 
-Read = Callable[[U32], Prints]  # the fingerprints of documents that were joined before, in the order asked for
+Read = Callable[[U32], Prints]  # returns the fingerprints of documents of earlier batches, in the order asked for
 
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """A document that is no representative any more, the older one it was joined to, and how alike the two are."""
+    """A document that was joined to an older one, and so represents no cluster any more."""
 
     document_id: int
-    near_id: int
-    resemblance: float  # 1 where the words are the same; else estimated
+    near_id: int  # the older one
+    resemblance: float  # of the two: 1 if the words are the same, else estimated
 
 
 @functools.cache
 def banding(threshold: float) -> tuple[int, int]:
-    """How many bands of how many rows: the longest, and so most telling ones, that miss few pairs at the threshold."""
+    """Returns (bands, rows of each): the longest bands, which bring the fewest false candidates, that still miss few
+    pairs at the threshold."""
     for rows in range(SKETCH_SIZE, 1, -1):
         count = SKETCH_SIZE // rows
         if 1 - (1 - threshold**rows) ** count >= _CANDIDATE_CHANCE:
@@ -53,26 +54,27 @@ def banding(threshold: float) -> tuple[int, int]:
 
 
 class Clusters:
-    """Trees of documents: each points to an older one, and the root is the oldest."""
+    """The clusters as trees: each document points to an older one, and the root is the oldest of its cluster."""
 
     def __init__(self) -> None:
         self._parents = np.zeros(1_024, np.uint32)  # by document id; 0: it is a root
 
     def root(self, document_id: int) -> int:
+        """Returns the document that represents the cluster of this one: itself if it was joined to none."""
         parents = self._parents
         if document_id >= len(parents):
             return document_id
         root = document_id
         while parent := int(parents[root]):
             root = parent
-        while document_id != root:  # shorten the way for the next one
+        while document_id != root:  # path compression: the next call finds the root in one step
             parent = int(parents[document_id])
             parents[document_id] = root
             document_id = parent
         return root
 
     def join(self, document_ids: U32, near_ids: U32) -> None:
-        """Each of the first, a root so far, to an older one."""
+        """Join each of `document_ids`, which must be roots, to the older document at the same place of `near_ids`."""
         if len(document_ids):
             highest = int(document_ids.max())
             if highest >= len(self._parents):
@@ -83,7 +85,8 @@ class Clusters:
 
 
 class NearJoiner:
-    """The index and the clusters, in memory: 140 bytes a document at the default threshold."""
+    """Joins documents batch by batch. Its index and its clusters are in memory: 140 bytes a document at the default
+    threshold."""
 
     def __init__(self, threshold: float, read: Read) -> None:
         self._bands, self._rows = banding(threshold)
@@ -93,7 +96,7 @@ class NearJoiner:
         self.clusters = Clusters()
 
     def join(self, ids: U32, prints: Prints) -> list[Join]:
-        """Take in documents newer than all before, in ascending order: who is joined to whom."""
+        """Take in a batch of documents, with ascending ids above all before. Returns the joins found."""
         texts = _text_keys(prints)
         joins, is_new = self._same_texts(ids, prints, texts)
         ids, prints = ids[is_new], prints[is_new]
@@ -107,12 +110,14 @@ class NearJoiner:
         return joins
 
     def enter(self, ids: U32, prints: Prints) -> None:
-        """Into the index, without a look: what was joined, or found new, before."""
+        """Enter documents into the index without comparing them: at a start, those that were compared in
+        earlier runs."""
         keys = np.column_stack((bands(prints["sketch"], self._bands, self._rows), _text_keys(prints)))
         self.index.insert(keys.ravel(), np.repeat(ids, keys.shape[1]).astype(np.uint64))
 
     def _same_texts(self, ids: U32, prints: Prints, texts: U64) -> tuple[list[Join], NDArray[np.bool_]]:
-        """Those that repeat the words of an older one. They stay out of the index: the older one answers for them."""
+        """Returns the joins of documents that repeat the words of an older one, and a flag for each document: True if
+        it repeats none. Only the latter go into the index; the older one stands there for its repetitions."""
         _, first, which = np.unique(texts, return_index=True, return_inverse=True)
         originals = ids[first]  # by distinct text
         places, found = self.index.find(texts[first], ids[first].astype(np.uint64), 1)
@@ -126,7 +131,8 @@ class NearJoiner:
         return joins, is_new
 
     def _compare(self, ids: U32, prints: Prints) -> tuple[U32, U32, NDArray[np.float64]]:
-        """Pairs (document, older one, estimate) that are alike, by document, the best first."""
+        """Returns pairs (document, older one, estimated resemblance) of near-duplicates, as three arrays, by document,
+        the most alike first."""
         keys = bands(prints["sketch"], self._bands, self._rows)
         below = np.repeat(ids.astype(np.uint64), self._bands)
         places, found = self.index.find(keys.ravel(), below, _MOST_OF_A_BAND)
@@ -140,7 +146,8 @@ class NearJoiner:
         return ids[asked[alike]], near[alike], estimates[alike]
 
     def _sketches(self, wanted: U32, ids: U32, prints: Prints) -> Sketch:
-        """Of any documents; those of the batch are not to be read anywhere yet."""
+        """Returns the sketches of documents. Those of the present batch (`ids`, `prints`) are not stored yet, so they
+        are taken from there."""
         sketches = np.empty((len(wanted), SKETCH_SIZE), np.uint16)
         is_here = wanted >= ids[0]
         sketches[is_here] = prints["sketch"][ids.searchsorted(wanted[is_here])]
@@ -159,7 +166,7 @@ class NearJoiner:
             if root == one:
                 joins.append(Join(one, other, estimate))
                 self._link(one, other)
-            else:  # it is in a cluster already, and brings two of them together
+            else:  # the document is in a cluster already: the two clusters become one, by their roots
                 younger, older = max(root, other_root), min(root, other_root)
                 joins.append(Join(younger, older, resemblance(*sketches(np.array([younger, older], np.uint32)))))
                 self._link(younger, older)
@@ -174,7 +181,8 @@ def _text_keys(prints: Prints) -> U64:
 
 
 def _most_shared(asked: I64, found: U32) -> tuple[I64, U32]:
-    """Distinct pairs; where a document has many, those that share the most bands, and of these the oldest."""
+    """Returns the distinct pairs of `asked` and `found`; for each of `asked` at most `_MOST_COMPARED`: those that occur
+    most often, which share the most bands, and of these the oldest."""
     pairs, shared = np.unique((asked.astype(np.uint64) << np.uint64(32)) | found, return_counts=True)
     asked, found = (pairs >> np.uint64(32)).astype(np.int64), pairs.astype(np.uint32)
     starts = np.searchsorted(asked, asked)

@@ -1,8 +1,9 @@
-"""Content nearly seen?: the fingerprints of stored pages, and which of them were joined to which.
+"""Content nearly seen?: keeps the fingerprints of stored pages, and which pages were joined as near-duplicates.
 
-Decided at the end of each group, for all its documents at once (`near_join.py`), and committed with it: never before
-its documents. On disk are the fingerprints, one row a document (`page_prints`), the joins (`near`), and now and then a
-copy of the resident index (`near_sorted`), so that a start reads instead of sorting; it may be older than the rest.
+Near-duplicates are decided when a group is closed, for all its documents at once (`near_join.py`), and committed with
+the group: never before its documents. On disk are the fingerprints, one row a document (`page_prints`), the joins
+(`near`), and a copy of the index in memory (`near_sorted`), written now and then, so that a start reads it instead of
+sorting. The copy may be older than the rest.
 """
 
 from __future__ import annotations
@@ -17,11 +18,12 @@ from pycrawl.state.band_index import U32
 from pycrawl.state.database import Database
 from pycrawl.state.near_join import Join, NearJoiner, banding
 
-_ROWS_AT_ONCE = 4_096
+_ROWS_AT_ONCE = 4_096  # rows that a start has in memory at once
 
 
 class NearSeen:
-    """Filled by the store, page by page; `close_group` decides, `flush` writes in the group's transaction."""
+    """The session adds each stored page; `close_group` decides about them, `flush` writes in the
+    group's transaction."""
 
     def __init__(self, database: Database, threshold: float) -> None:
         self._database = database
@@ -30,18 +32,19 @@ class NearSeen:
         self._open: list[tuple[int, bytes]] = []
         self._closed: list[tuple[int, bytes]] = []
         self._joins: list[Join] = []
-        self._indexed_to = 0  # the newest document in the index, or joined to one
-        self._saved_to = 0  # the same of the copy on disk
-        self._is_loaded = False  # only who adds needs what is on disk
+        self._indexed_to = 0  # the newest document that was taken into the index
+        self._saved_to = 0  # the newest document in the copy on disk
+        self._is_loaded = False  # the index is read at the first `add`: a session that stores nothing does not need it
 
     def add(self, document_id: int, prints: bytes) -> None:
-        """A stored page with words; ids are ascending."""
+        """Add a stored page that has words. Ids must be ascending."""
         if not self._is_loaded:
             self._load()
         self._open.append((document_id, prints))
 
     def close_group(self, is_left_out: Callable[[Join], bool] = lambda join: False) -> list[Join]:
-        """Judge the documents since the last time; joins that are to be left out do not count."""
+        """Decide about the documents added since the last call. Returns the joins, without those for which
+        `is_left_out` is true."""
         self._closed, self._open = self._open, []
         if self._closed:
             ids = np.array([document_id for document_id, _ in self._closed], np.uint32)
@@ -59,7 +62,8 @@ class NearSeen:
         self._closed, self._joins = [], []
 
     def save_sorted(self, least: int) -> None:
-        """Write a copy of the index, if so many documents are not in the one on disk. After `flush`."""
+        """Write a copy of the index, if at least `least` documents are not in the one on disk. It does nothing between
+        `close_group` and `flush`: the copy must not be ahead of the documents."""
         if not self._closed and self._indexed_to - self._saved_to >= least:
             self._database.write_many(
                 "INSERT OR REPLACE INTO near_sorted VALUES (?, ?, ?, ?, ?)",
@@ -81,7 +85,7 @@ class NearSeen:
             index.restore(partition, np.frombuffer(entries, np.uint64))
             self._saved_to = newest_id
         self._indexed_to = self._saved_to
-        # A page with the words of an older one is not in the index; those alone resemble what they were joined to by 1.
+        # A page with the words of an older one is not in the index. It is told by a resemblance of exactly 1.
         newer = self._database.query(
             "SELECT document_id, prints FROM page_prints WHERE document_id > ? AND NOT EXISTS (SELECT 1 FROM near"
             " WHERE near.document_id = page_prints.document_id AND resemblance = 1) ORDER BY document_id",
@@ -98,7 +102,7 @@ class NearSeen:
 
 
 def _prints_of(database: Database, ids: list[int]) -> Iterator[bytes]:
-    """In the order asked for."""
+    """Yields the packed fingerprints of documents, in the order asked for."""
     rows = database.query_each("SELECT document_id, prints FROM page_prints WHERE document_id IN ({})", ids)
     known: dict[int, bytes] = dict(rows)
     return (known[document_id] for document_id in ids)
@@ -113,22 +117,22 @@ def _columns(rows: list[tuple[int, bytes]]) -> tuple[U32, Prints]:
 
 @dataclass(frozen=True, slots=True)
 class Nearness:
-    """What a document was joined to, and who represents them all."""
+    """What a document was joined to."""
 
-    near_id: int
-    resemblance: float
-    representative_id: int
+    near_id: int  # the older document that it was joined to
+    resemblance: float  # of the two
+    representative_id: int  # the oldest document of their cluster
 
 
 def all_prints(database: Database, at_once: int = _ROWS_AT_ONCE) -> Iterator[tuple[U32, Prints]]:
-    """The ids and fingerprints of all documents with words, in the order of their ids, in portions."""
+    """Yields the ids and fingerprints of all documents with words, in the order of their ids, in portions."""
     rows = database.query("SELECT document_id, prints FROM page_prints ORDER BY document_id")
     while portion := rows.fetchmany(at_once):
         yield _columns(portion)
 
 
 def prints_of(database: Database, ids: U32) -> Prints:
-    """The fingerprints of documents with words, in the order asked for."""
+    """Returns the fingerprints of documents with words, in the order asked for."""
     return unpack(_prints_of(database, ids.tolist()))
 
 
@@ -137,7 +141,7 @@ def count_prints(database: Database) -> int:
 
 
 def nearness_of(database: Database, document_id: int) -> Nearness | None:
-    """None: it was joined to none, though others may have been joined to it."""
+    """Returns what a document was joined to; None if it was joined to none, though others may be joined to it."""
     row = _join_of(database, document_id)
     if row is None:
         return None

@@ -1,14 +1,14 @@
-"""Which documents share a passage: an inverted index, selected fingerprint → documents, on disk.
+"""An inverted index on disk, selected fingerprint → documents: it finds the documents that share a passage.
 
 An entry is one integer of eight bytes: 31 bits of a fingerprint above the 32 of a document's id. Entries lie sorted in
 runs (`passage_runs`), and a run in blocks that fill a page of the database (`passage_blocks`), each found by its first
-entry. So a look-up reads for each fingerprint and run one block, mostly.
+entry. So a look-up mostly reads one block for each fingerprint and run.
 
 A group of documents is written as a run of its own, in the group's transaction; `passages_merge.py` makes few large
-runs of many small ones. Nothing is resident but the group that is open.
+runs of many small ones. Memory holds only the documents of the open group and the closed one.
 
-31 bits are enough: in an index of 100 million entries a fingerprint leads to a wrong document one time in 20, three of
-them hardly ever to the same one; and who asks compares the texts.
+31 bits are enough: in an index of 100 million entries a fingerprint leads to a wrong document one time in 20, and three
+of them hardly ever lead to the same one. Callers must compare the texts.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ U64 = NDArray[np.uint64]
 U32 = NDArray[np.uint32]
 I64 = NDArray[np.int64]
 
-_ZERO_BITS = np.uint64(ONE_IN.bit_length() - 1)  # all selected fingerprints end in them
+_ZERO_BITS = np.uint64(ONE_IN.bit_length() - 1)  # the lowest bits, which are 0 in all selected fingerprints
 _KEY = np.uint64((1 << 31) - 1)
 _ID_BITS = 32
 _ID = (1 << _ID_BITS) - 1
 
 
 class Passages:
-    """Filled by the store, page by page; `flush` writes what was closed, in the group's transaction."""
+    """The session adds each stored page; `flush` writes those of the closed group, in its transaction."""
 
     def __init__(self, database: Database, sizes: MergeSizes = DEFAULT_SIZES) -> None:
         self._database = database
@@ -44,7 +44,7 @@ class Passages:
         self._closed: list[tuple[int, bytes]] = []
 
     def add(self, document_id: int, passages: bytes) -> None:
-        """A stored page, and the fingerprints selected from its text: at least one."""
+        """Add a stored page, with the fingerprints selected from its text (little-endian uint64, at least one)."""
         self._open.append((document_id, passages))
 
     def close_group(self) -> None:
@@ -62,7 +62,7 @@ class Passages:
 
 
 def _entries(documents: list[tuple[int, bytes]]) -> Entries:
-    """Each once, sorted: two fingerprints of a document may have the same key."""
+    """Returns the entries of documents, sorted and distinct: two fingerprints of a document may have the same key."""
     prints = unpack_passages(b"".join(passages for _, passages in documents))
     sizes = [len(passages) // prints.itemsize for _, passages in documents]
     ids = np.repeat(np.array([document_id for document_id, _ in documents], ENTRY), sizes)
@@ -74,12 +74,13 @@ def _entries(documents: list[tuple[int, bytes]]) -> Entries:
 
 
 def _keys(prints: U64) -> I64:
-    """The lowest bits that differ: of a long text the smallest fingerprints are kept, whose highest bits are alike."""
+    """Returns the 31 bits of each fingerprint by which it is found: low ones, because of a long text only the smallest
+    fingerprints are kept, and these have equal high bits."""
     return ((prints >> _ZERO_BITS) & _KEY).astype(ENTRY)
 
 
 def documents_of(entries: Entries) -> Entries:
-    """The document's id of each entry."""
+    """Returns the document id of each entry."""
     return entries & _ID
 
 
@@ -88,14 +89,15 @@ def documents_of(entries: Entries) -> Entries:
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """The documents that share fingerprints with a text: how many each, in the order of their ids."""
+    """The documents that share fingerprints with a text, in the order of their ids."""
 
     ids: U32
-    counts: I64
+    counts: I64  # how many fingerprints each of them shares
 
 
 def sharing(database: Database, prints: U64, most: int) -> Shared:
-    """Look fingerprints up. Those of more than `most` documents say nothing of a text, and are passed over."""
+    """Returns the documents that have some of the fingerprints. A fingerprint of more than `most` documents says
+    nothing about a text, and is left out."""
     keys = np.unique(_keys(prints)).tolist()
     found: dict[int, list[Entries]] = {key: [] for key in keys}
     for (run_id,) in database.query("SELECT id FROM passage_runs").fetchall():
@@ -107,7 +109,8 @@ def sharing(database: Database, prints: U64, most: int) -> Shared:
 
 
 def _in_run(database: Database, run_id: int, keys: list[int], most: int) -> Iterator[tuple[int, Entries]]:
-    """For ascending keys what a run has of them: a little more than `most` entries of each, at most."""
+    """Yields (key, entries) for ascending keys: what one run has of them. It stops reading a key after the block with
+    which there are more than `most` entries."""
     block = np.empty(0, ENTRY)
     for key in keys:
         first = key << _ID_BITS
@@ -129,7 +132,7 @@ def _between(block: Entries, first: int, last: int) -> Entries:
 
 
 def _blocks(database: Database, run_id: int, first: int, last: int) -> Iterator[Entries]:
-    """Those that may hold entries from `first` to `last`: mostly one."""
+    """Yields the blocks of a run that may hold entries from `first` to `last`: mostly one."""
     rows = database.query(
         "SELECT entries FROM passage_blocks WHERE run_id = ? AND first <= ? AND first >= coalesce("
         "(SELECT max(first) FROM passage_blocks WHERE run_id = ? AND first <= ?), 0) ORDER BY first",
@@ -142,7 +145,8 @@ def _blocks(database: Database, run_id: int, first: int, last: int) -> Iterator[
 
 
 def faults(database: Database) -> Iterator[str]:
-    """What is wrong with the index: it must be in order, and lead to documents with fingerprints only."""
+    """Yields what is wrong with the index, in words: its runs must be sorted, and lead only to documents that have
+    fingerprints."""
     known = np.array([row[0] for row in database.query("SELECT document_id FROM page_prints ORDER BY 1")], ENTRY)
     last: tuple[int, int] = (0, -1)  # the run, and its entry before
     for run_id, first, blob in database.query("SELECT run_id, first, entries FROM passage_blocks ORDER BY 1, 2"):

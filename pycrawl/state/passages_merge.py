@@ -1,12 +1,12 @@
-"""The runs of the index of passages: how they are written, and how few are made of many.
+"""The runs of the index of passages: how they are written, and how many small ones are merged into few large ones.
 
-Runs have levels. Whenever `FACTOR` runs of a level are there, they go into one of the next level; so each entry is
-written once for each level, and there are few levels: one more for eight times as many entries.
+Runs have levels. Whenever there are `FACTOR` runs of a level, they are merged into one of the next level. So each entry
+is written once for each level, and there are few levels: one more for eight times as many entries.
 
 A large merge would stop the crawl for seconds. So each commit merges in proportion to what it adds, in steps: a step
 moves all entries up to some bound from the heads of the old runs to the end of the new one. Between two steps each
-entry stands in one of the runs, once; therefore readers need not know of merges, a crash costs nothing, and a merge
-needs no room for a second copy.
+entry stands in exactly one run; therefore readers need not know of merges, a crash costs nothing, and a merge needs no
+room for a second copy.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pycrawl.state.database import Database
 ENTRY = np.dtype("<i8")
 Entries = NDArray[np.int64]
 
-FACTOR = 8
+FACTOR = 8  # runs of one level that are merged into one of the next
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +31,9 @@ class MergeSizes:
     """How much is written and merged at a time."""
 
     block: int = 500  # entries: with its row's header, a page of 4 KiB
-    blocks_read: int = 16  # of each run, in one step: half a megabyte for all of them
+    blocks_read: int = 16  # blocks of each run in one step: half a megabyte for all runs
     merged_for_each: int = 8  # entries merged for each new one: more than there are levels, so that merging keeps up
-    least_merged: int = 16_384  # entries in a commit, if there is anything to merge
+    least_merged: int = 16_384  # entries merged in a commit at least, if there is anything to merge
 
 
 DEFAULT_SIZES = MergeSizes()
@@ -51,7 +51,7 @@ class Block(NamedTuple):
 
 
 def append_blocks(database: Database, run_id: int, entries: Entries, block: int) -> None:
-    """Entries that are sorted, and behind all that the run has."""
+    """Append entries to a run. They must be sorted, and greater than all that the run has."""
     blocks = (entries[begin : begin + block] for begin in range(0, len(entries), block))
     database.write_many(
         "INSERT INTO passage_blocks (run_id, first, entries) VALUES (?, ?, ?)",
@@ -60,15 +60,15 @@ def append_blocks(database: Database, run_id: int, entries: Entries, block: int)
 
 
 def merge_runs(database: Database, added: int, sizes: MergeSizes) -> None:
-    """As much as is due after so many entries were added."""
+    """Merge as much as is due after `added` new entries; to be committed by the caller."""
     left = max(sizes.least_merged, added * sizes.merged_for_each)
     while left > 0 and (sources := due(_runs(database))):
         left -= _step(database, sources, sizes)
 
 
 def due(runs: list[Run]) -> list[Run]:
-    """What to merge next: the lowest level first, and what was begun before anything else of its level. So a run is
-    whole before it is merged itself."""
+    """Returns the runs to merge next: of the lowest level that has enough, and those of a merge that was begun before
+    any others of their level. So a run is complete before it is merged itself. Empty if nothing is due."""
     by_level: dict[int, list[Run]] = defaultdict(list)
     for run in runs:
         by_level[run.level].append(run)
@@ -84,7 +84,8 @@ def _runs(database: Database) -> list[Run]:
 
 
 def _step(database: Database, sources: list[Run], sizes: MergeSizes) -> int:
-    """Move the smallest entries; how many they were."""
+    """Move the smallest entries of the sources to the run that they are merged into, and delete sources that are empty
+    then. Returns how many entries were moved."""
     target_id = sources[0].goes_into or _begin(database, sources)
     heads = {run.id: _head(database, run.id, sizes.blocks_read) for run in sources}
     may_have_more = [blocks for blocks in heads.values() if len(blocks) == sizes.blocks_read]
@@ -100,6 +101,7 @@ def _step(database: Database, sources: list[Run], sizes: MergeSizes) -> int:
 
 
 def _begin(database: Database, sources: list[Run]) -> int:
+    """Make a run of the next level for the sources to be merged into. Returns its id."""
     cursor = database.write("INSERT INTO passage_runs (level, goes_into) VALUES (?, 0)", (sources[0].level + 1,))
     assert cursor.lastrowid is not None
     database.write_many(
@@ -116,7 +118,7 @@ def _head(database: Database, run_id: int, count: int) -> list[Block]:
 
 
 def _take(database: Database, blocks: list[Block], bound: int) -> Entries:
-    """Out of the first blocks of a run: all entries up to `bound`."""
+    """Remove all entries up to `bound` from the first blocks of a run. Returns them."""
     entries = np.concatenate([block.entries for block in blocks])
     taken = entries[: entries.searchsorted(bound, "right")]
     left = len(taken)

@@ -1,10 +1,10 @@
-"""The depth of every known URL, and the reason for which it stands aside: two bytes a URL, in memory.
+"""The depth of every known URL, and the code of the reason for which it stands aside: two bytes a URL, in memory.
 
-Both are columns of `urls` too. Links to known URLs come by the thousand in a second, and whether one of them is a
-shorter way, or clears a reason, is told here without a look at the table.
+Both are columns of `urls` too. But thousands of links to known URLs come in a second, and here it can be told without a
+query whether one of them is a shorter way, or clears the reason.
 
-On disk: copies in chunks (`url_standings`), written now and then; a change since then stands in `url_changes`, and new
-URLs in `urls` itself, so that a start reads a little and not all rows.
+On disk are copies in chunks (`url_standings`), written now and then. Changes since then stand in `url_changes`, and new
+URLs in `urls` itself; so a start reads the chunks and a little more, and not all rows of `urls`.
 """
 
 from __future__ import annotations
@@ -19,21 +19,22 @@ from pycrawl.state.database import Database
 U8 = NDArray[np.uint8]
 U32 = NDArray[np.uint32]
 
-DEEPEST = 255  # depths beyond count as this one, here; `urls` has them as they are
+DEEPEST = 255  # links from a seed; all deeper URLs have this depth here, and the true one in `urls`
 _CHUNK = 65_536  # ids in one row of url_standings
-_LEAST_GROWTH = 65_536  # URLs
+_LEAST_GROWTH = 65_536  # URLs for which the arrays get room at once
 
 
 class Standings:
-    """Filled with each new URL, changed when a shorter way is found or a URL is judged anew. Ids start at 1."""
+    """Two arrays by URL id; ids start at 1. The sieve appends each new URL, and changes one when a shorter way to it is
+    found or it is judged anew."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self._depths: U8 = np.zeros(_LEAST_GROWTH, np.uint8)
         self._asides: U8 = np.zeros(_LEAST_GROWTH, np.uint8)
-        self._dirty: set[int] = set()  # chunks, by their first id
-        self._changes: list[tuple[int, int, int]] = []  # since the last flush: id, depth, aside
-        self._unsaved = 0  # changes and new URLs that the chunks on disk do not have
+        self._dirty: set[int] = set()  # the first ids of the chunks that have changed since they were written
+        self._changes: list[tuple[int, int, int]] = []  # (id, depth, aside) of changes since the last flush
+        self._unsaved = 0  # changes and new URLs that are not in the chunks on disk
         self.next_id = 1
         self._load()
 
@@ -50,7 +51,7 @@ class Standings:
         return int(self._asides[url_id])
 
     def append(self, depths: U8, asides: U8) -> None:
-        """New URLs, in the order of their ids."""
+        """Add new URLs, in the order of their ids, from `next_id` on."""
         end = self.next_id + len(depths)
         if end > len(self._depths):
             self._depths = _grown(self._depths, end)
@@ -63,11 +64,11 @@ class Standings:
         self.next_id = end
 
     def set_depths(self, ids: U32, depth: int) -> None:
-        """In memory only: `change` follows for each of them."""
+        """Set the depth of URLs in memory only. The caller must call `change` for each of them afterwards."""
         self._depths[ids] = min(depth, DEEPEST)
 
     def change(self, url_id: int, depth: int, aside: int) -> None:
-        """Note both of a URL anew."""
+        """Set the depth and the reason of a URL, here and with the next `flush` in `urls`."""
         self._depths[url_id] = min(depth, DEEPEST)
         self._asides[url_id] = aside
         self._dirty.add(url_id // _CHUNK * _CHUNK)
@@ -84,7 +85,8 @@ class Standings:
             self._changes.clear()
 
     def save(self, least: int) -> None:
-        """Write the chunks anew, if so much is not in those on disk: the next start need not read it elsewhere."""
+        """Write the changed chunks, if at least `least` changes and new URLs are not in those on disk; the next start
+        is quicker by it."""
         if self._unsaved < least:
             return
         self.flush()

@@ -1,9 +1,9 @@
-"""What `pycrawl forget` said is not wanted any more, and how a forgotten URL is written in `urls`.
+"""What must not be asked for any more, as `pycrawl forget` said; and how a forgotten URL is written in `urls`.
 
-`unwanted` has one row for each thing that was said: kind "url" (value: the URL's hash in hexadecimal), "prefix" (the
-start of URLs), "host" (a host's key); and kind "again" (a URL's hash): `add --again` took this one URL back, though a
-prefix or a host that covers it stays unwanted. Filled by `forget` and `add --again`, read once by every command that
-judges URLs.
+The table `unwanted` has one row for each rule: kind "url" (value: the URL's hash in hexadecimal), "prefix" (the start
+of URLs), "host" (a host's key); and kind "again" (a URL's hash): `add --again` took this one URL back, though a prefix
+or a host that covers it stays unwanted. Filled by `forget` and `add --again`, read once by every command that judges
+URLs.
 
 The row of a forgotten URL in `urls` keeps its id; its text is replaced by "forgotten:" and the hash, so that URL-seen
 still knows the URL, and nobody can read which it was.
@@ -33,17 +33,17 @@ def hash_digits(hash_of_url: int) -> str:
 
 
 def forgotten_text(hash_of_url: int) -> str:
-    """What stands in `urls` in the place of a forgotten URL."""
+    """Returns the text that stands in `urls` in the place of a forgotten URL."""
     return FORGOTTEN + hash_digits(hash_of_url)
 
 
 def row_hash(text: str, seed: int) -> int:
-    """The hash of the URL that a row of `urls` stands for, whether its text is there or was forgotten."""
+    """Returns the hash of the URL that a row of `urls` stands for, whether its text is there or was forgotten."""
     return int(text[len(FORGOTTEN) :], 16) if text.startswith(FORGOTTEN) else parts.url_hash(text, seed)
 
 
 class Unwanted:
-    """All rules, in memory: read once, when it is made."""
+    """All rules, read once into memory, when it is made. True if there are any but "again"."""
 
     def __init__(self, database: Database, seed: int) -> None:
         self._seed = seed
@@ -63,15 +63,15 @@ class Unwanted:
         return self.is_covered(url, host_key) and parts.url_hash(url, self._seed) not in self._again
 
     def is_covered(self, url: str, host_key: str) -> bool:
-        """True if a prefix or a host is unwanted that the URL belongs to."""
+        """True if the URL belongs to a prefix or a host that is unwanted."""
         return host_key in self._hosts or (bool(self._prefixes) and url.startswith(self._prefixes))
 
     def is_unwanted(self, url: str) -> bool:
-        """As `verdict`, of a normalised URL alone."""
+        """Returns the `verdict` of a normalised URL, whose host is found out here."""
         return self.verdict(url, parts.host_key(url))
 
     def take_back(self, database: Database, url: str, now: float) -> None:
-        """One URL is wanted again, whatever covers it. The caller commits."""
+        """Make one URL wanted again, even if a prefix or a host covers it. The caller commits."""
         hash_of_url = parts.url_hash(url, self._seed)
         value = hash_digits(hash_of_url)
         database.write("DELETE FROM unwanted WHERE kind = 'url' AND value = ?", (value,))
@@ -86,7 +86,7 @@ class Unwanted:
 
 
 def add_rules(database: Database, rules: Iterable[Rule], now: float) -> None:
-    """Enter what is not wanted from now on. A URL that was taken back before is unwanted again."""
+    """Enter rules: what they name is not wanted from now on, even a URL that was taken back before."""
     for rule in rules:
         database.write("INSERT OR REPLACE INTO unwanted VALUES (?, ?, ?)", (*rule, now))
         if rule.kind == "url":

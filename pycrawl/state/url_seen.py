@@ -1,14 +1,14 @@
-"""URL seen?: which URLs were met before, by hash, in sorted batches.
+"""URL seen?: tells which URLs were met before, by their hashes, a batch at a time.
 
-Resident: for each known URL its 64-bit hash, its 32-bit id and a count of in-links: 13 bytes. The hashes are kept in
-partitions by their high bits, sorted arrays, so that a batch is looked up by binary search inside arrays that fit the
-processor's cache, and taking in new ones copies one small array at a time. A small set has few partitions: each costs a
-batch the same, however small it is. What is new goes into one array first, as a batch would change all partitions;
-they take it in when it has grown to a small part of them.
+Memory holds 13 bytes for each known URL: its 64-bit hash, its 32-bit id and a count of in-links. The hashes are kept in
+partitions by their high bits, each a sorted array: so a batch is looked up by binary search in arrays that fit the
+processor's cache, and entering new hashes copies one small array at a time. Every partition costs a batch the same,
+however small it is; so a small set has few of them. New hashes go into one array of recent ones first, because each
+batch would change all partitions; the partitions take them in when there are enough.
 
-On disk: the hashes in the order of their ids, in chunks (`url_hashes`); the last, incomplete chunk is made again from
-the URLs themselves. A reader that looks for one URL compares the chunks as they are. Beside them a copy of the sorted
-arrays (`url_sorted`), so that a start reads instead of sorting; it may be older than the rest.
+The disk holds the hashes in the order of their ids, in chunks (`url_hashes`); the last, incomplete chunk is made again
+from the URLs themselves at a start. A reader that looks for one URL searches the chunks. Beside them is a copy of the
+sorted arrays (`url_sorted`), so that a start reads instead of sorting; it may be older than the rest.
 """
 
 from __future__ import annotations
@@ -27,54 +27,55 @@ U64 = NDArray[np.uint64]
 U32 = NDArray[np.uint32]
 U8 = NDArray[np.uint8]
 I64 = NDArray[np.int64]
-HashOf = Callable[[str, int], int]  # of a URL as `urls` has it, with the crawl's seed
+HashOf = Callable[[str, int], int]  # returns the hash of a text of `urls`, given the crawl's seed
 _Array = TypeVar("_Array", U64, U32)
 _Number = TypeVar("_Number", np.uint8, np.int64)
 
 CHUNK = 65_536  # ids in one row of url_hashes
-_MOST_PARTITION_BITS = 8  # the partition's number is so many of the hash's high bits
-_PARTITION_SIZE = 65_536  # hashes; larger ones are cut in two, as long as there may be more
-_RECENT_SHARE = 64  # when the recent ones are one in so many, they are taken in
-_MOST_INLINKS = 127
-_LEFT_FRONT = np.uint8(128)  # the bit of a count's byte that says: the URL has left the front queues
+_MOST_PARTITION_BITS = 8  # high bits of a hash that are the number of its partition, at most: 256 partitions
+_PARTITION_SIZE = 65_536  # hashes; when there are more on average, all partitions are cut in two
+_RECENT_SHARE = 64  # when one hash in 64 is recent, the partitions take the recent ones in
+_MOST_INLINKS = 127  # in-links are counted up to here: seven bits
+_LEFT_FRONT = np.uint8(128)  # the eighth bit of an in-link count: the URL has left the front queues
 
 
 @dataclass(frozen=True, slots=True)
 class Looked:
-    """A batch looked up: its distinct hashes in ascending order, and for each of them …"""
+    """The result of looking up a batch of hashes. All fields but `order` have one item for each distinct hash."""
 
-    hashes: U64
-    first: I64  # where in the batch it stands first
-    counts: I64  # how often it stands there
-    ids: U32  # its URL's id; 0: never met before
-    order: I64  # the places of the batch, by ascending hash
-    starts: I64  # where in `order` the places of each distinct hash begin
+    hashes: U64  # the distinct hashes, in ascending order
+    first: I64  # the first place in the batch with this hash
+    counts: I64  # how many places of the batch have this hash
+    ids: U32  # the id of the URL; 0: never met before
+    order: I64  # all places of the batch, by ascending hash
+    starts: I64  # where in `order` the places with this hash begin
 
     def least(self, values: NDArray[_Number]) -> NDArray[_Number]:
-        """For each distinct hash the least of the values that the batch has in its places."""
+        """Returns for each distinct hash the least of its values; `values` has one for each place of the batch."""
         return np.minimum.reduceat(values[self.order], self.starts) if len(self.starts) else values[:0]
 
     def ids_in_batch(self) -> U32:
-        """The ids as the batch has them, place by place, repetitions and all."""
+        """Returns the id for each place of the batch, repetitions included."""
         ids = np.empty(len(self.order), np.uint32)
         ids[self.order] = np.repeat(self.ids, self.counts)
         return ids
 
 
 class UrlSeen:
-    """The resident set. Ids start at 1 and are given out without gaps."""
+    """All known URLs, in memory. Ids start at 1 and are given out without gaps."""
 
     def __init__(self, database: Database, seed: int, chunk: int = CHUNK, hash_of: HashOf = row_hash) -> None:
-        """`chunk`: ids in one row of url_hashes; the same for the whole life of a database, as `hash_of`."""
+        """`chunk`: ids in one row of url_hashes. `chunk` and `hash_of` must stay the same for the whole life of a
+        database."""
         self._database = database
         self._chunk = chunk
         self._hash_of = hash_of
         self._hashes: list[U64] = [np.empty(0, np.uint64)]
         self._ids: list[U32] = [np.empty(0, np.uint32)]
-        self._recent: tuple[U64, U32] = (np.empty(0, np.uint64), np.empty(0, np.uint32))  # not in them yet; sorted
-        self._starts: U64 = np.zeros(1, np.uint64)  # the first hash that each partition may have
-        self._inlinks: U8 = np.zeros(chunk, np.uint8)
-        self._dirty_chunks: set[int] = set()
+        self._recent: tuple[U64, U32] = (np.empty(0, np.uint64), np.empty(0, np.uint32))  # sorted, not in partitions
+        self._starts: U64 = np.zeros(1, np.uint64)  # the lowest hash that each partition may have
+        self._inlinks: U8 = np.zeros(chunk, np.uint8)  # by id: the count, and `_LEFT_FRONT`
+        self._dirty_chunks: set[int] = set()  # the first ids of chunks whose in-link counts are to be written
         self._tail: list[U64] = []  # hashes of the ids from `_sealed` on, in the order of ids
         self._sealed = 1  # the first id that is not in a chunk on disk
         self._saved = 0  # URLs in the sorted copy on disk
@@ -85,7 +86,7 @@ class UrlSeen:
         return self.next_id - 1
 
     def look(self, batch: U64) -> Looked:
-        """Look a batch up, repetitions and all."""
+        """Returns what is known of a batch of hashes, which may repeat."""
         hashes, first, counts, order, starts = _distinct(batch)
         ids = np.zeros(len(hashes), np.uint32)
         for partition, start, end in self._slices(hashes):
@@ -94,7 +95,7 @@ class UrlSeen:
         return Looked(hashes, first, counts, ids, order, starts)
 
     def insert(self, hashes: U64) -> U32:
-        """Take in hashes that are new and distinct, and give them ids in the order in which they stand."""
+        """Enter hashes, which must be new and distinct. Returns their ids, given out in the order of `hashes`."""
         ids = np.arange(self.next_id, self.next_id + len(hashes), dtype=np.uint32)
         order = hashes.argsort()
         self._recent = _merged(*self._recent, hashes[order], ids[order])
@@ -109,7 +110,10 @@ class UrlSeen:
         return ids
 
     def add_inlinks(self, ids: U32, counts: I64) -> tuple[U8, U8, NDArray[np.bool_]]:
-        """Count in-links of known URLs (distinct ids): their numbers before and after, and who may wait in front."""
+        """Add `counts[i]` in-links to the known URL `ids[i]`; ids must be distinct.
+
+        Returns the in-links before and after, and flags: True if the URL may wait in a front queue.
+        """
         flagged = self._inlinks[ids]
         left = flagged & _LEFT_FRONT
         before = flagged ^ left
@@ -119,16 +123,16 @@ class UrlSeen:
         return before, after, left == 0
 
     def inlinks_of(self, url_id: int) -> int | None:
-        """In-links of a URL that may wait in a front queue; None: it has left them."""
+        """Returns the in-links of a URL that may wait in a front queue; None if it has left the front queues."""
         flagged = self._inlinks[url_id]
         return None if flagged & _LEFT_FRONT else int(flagged)
 
     def leave_front(self, url_id: int) -> None:
-        """The URL was pulled into a back queue: in-links no longer change its place."""
+        """Note that a URL was pulled into a back queue: in-links no longer change its place."""
         self._inlinks[url_id] |= _LEFT_FRONT
 
     def flush(self) -> None:
-        """Write the chunks that have become complete."""
+        """Write the chunks of hashes that have become complete; to be committed by the caller."""
         while self.next_id - self._sealed >= self._chunk:
             tail = np.concatenate(self._tail)
             self._write_chunk("url_hashes", self._sealed, tail[: self._chunk].tobytes())
@@ -136,6 +140,7 @@ class UrlSeen:
             self._sealed += self._chunk
 
     def flush_inlinks(self) -> None:
+        """Write the in-link counts that have changed; to be committed by the caller."""
         for start in sorted(self._dirty_chunks):
             self._write_chunk("url_inlinks", start, self._inlinks[start : start + self._chunk].tobytes())
         self._dirty_chunks.clear()
@@ -144,7 +149,8 @@ class UrlSeen:
         self._database.write(f"INSERT OR REPLACE INTO {table} VALUES (?, ?)", (first_id, data))
 
     def save_sorted(self, least: int) -> None:
-        """Write the sorted arrays, if so many URLs are not in the copy on disk: the next start need not sort them."""
+        """Write a copy of the sorted arrays, if at least `least` URLs are not in the one on disk; the next start need
+        not sort them."""
         if len(self) - self._saved >= least:
             self._take_in_recent()
             rows = [
@@ -175,7 +181,7 @@ class UrlSeen:
             self._inlinks[first_id : first_id + len(counts)] = counts
 
     def _load_rest(self, first_id: int, seed: int) -> U64:
-        """The hashes of all ids from `first_id` on, in their order."""
+        """Returns the hashes of all ids from `first_id` on, in the order of ids, from the chunks and from `urls`."""
         parts = []
         at = (first_id - 1) // self._chunk * self._chunk + 1
         for chunk in _chunks(self._database, at):
@@ -188,7 +194,7 @@ class UrlSeen:
         return np.fromiter((self._hash_of(url, seed) for (url,) in rows), np.uint64)
 
     def _in_order_of_ids(self, first_id: int) -> U64:
-        """The hashes of the ids from `first_id` on, from the sorted arrays."""
+        """Returns the hashes of all ids from `first_id` on, in the order of ids, from the sorted arrays."""
         hashes = np.empty(self.next_id - first_id, np.uint64)
         for known, ids in zip(self._hashes, self._ids, strict=True):
             late = np.flatnonzero(ids >= first_id)
@@ -207,7 +213,7 @@ class UrlSeen:
         self._recent = (np.empty(0, np.uint64), np.empty(0, np.uint32))
 
     def _split(self) -> None:
-        """Cut all partitions in two, until they are small."""
+        """Cut all partitions in two, until they are small enough or there are as many as allowed."""
         while len(self) > _PARTITION_SIZE * len(self._hashes) and len(self._hashes) < 1 << _MOST_PARTITION_BITS:
             self._starts = _partition_starts(2 * len(self._hashes))
             middles = [
@@ -217,7 +223,7 @@ class UrlSeen:
             self._ids = _cut_in_two(self._ids, middles)
 
     def _slices(self, ordered: U64) -> list[tuple[int, int, int]]:
-        """The non-empty stretches of a sorted array: (partition, start, end)."""
+        """Returns which stretch of a sorted array belongs to which partition: (partition, start, end), none empty."""
         starts = ordered.searchsorted(self._starts)
         ends = np.append(starts[1:], len(ordered))
         filled = np.flatnonzero(ends > starts)
@@ -225,7 +231,8 @@ class UrlSeen:
 
 
 def _distinct(batch: U64) -> tuple[U64, I64, I64, I64, I64]:
-    """As np.unique gives them with first places and counts; but that sorts stably, which takes four times as long."""
+    """Returns the distinct hashes of a batch, and `first`, `counts`, `order` and `starts` as in `Looked`. np.unique
+    would sort stably, which takes four times as long."""
     order = batch.argsort()
     ordered = batch[order]
     is_first = np.ones(len(ordered), np.bool_)
@@ -236,7 +243,7 @@ def _distinct(batch: U64) -> tuple[U64, I64, I64, I64, I64]:
 
 
 def _look_up(known: U64, ids: U32, wanted: U64, found: U32) -> None:
-    """Put the ids of those of the sorted hashes `wanted` that are among the `known` ones into their places."""
+    """Set `found[i]` to the id of `wanted[i]`, where that is among the sorted hashes `known`, whose ids are `ids`."""
     if len(known):
         places = known.searchsorted(wanted)
         places[places == len(known)] = 0
@@ -255,7 +262,7 @@ def _partition_starts(partitions: int) -> U64:
 
 def _cut_in_two(arrays: list[_Array], middles: list[int]) -> list[_Array]:
     return [
-        part.copy()  # else both parts would keep the whole
+        part.copy()  # else each half, a view, would keep the whole array in memory
         for array, middle in zip(arrays, middles, strict=True)
         for part in (array[:middle], array[middle:])
     ]
@@ -267,7 +274,7 @@ def _chunks(database: Database, first_id: int = 1) -> Iterator[U64]:
 
 
 def find_url(database: Database, url: str, seed: int, chunk: int = CHUNK, hash_of: HashOf = row_hash) -> int:
-    """The id of one URL, or 0, without the resident set: for readers beside a crawl."""
+    """Returns the id of one URL, or 0 if it is not known. It needs no `UrlSeen`: for readers beside a crawl."""
     wanted = np.uint64(hash_of(url, seed))
     first_id = 1
     for hashes in _chunks(database):
@@ -282,7 +289,7 @@ def find_url(database: Database, url: str, seed: int, chunk: int = CHUNK, hash_o
 
 
 def ids_of_hashes(database: Database, wanted: U64, seed: int, chunk: int = CHUNK) -> dict[int, int]:
-    """The ids of the URLs with these hashes, those that are known, without the resident set: hash → id."""
+    """Returns hash → id, for those of the hashes whose URLs are known. It needs no `UrlSeen`."""
     found: dict[int, int] = {}
     first_id = 1
     for hashes in _chunks(database):
@@ -297,7 +304,7 @@ def ids_of_hashes(database: Database, wanted: U64, seed: int, chunk: int = CHUNK
 
 
 def inlinks_of(database: Database, url_id: int, chunk: int = CHUNK) -> int:
-    """In-links of one URL as last written, for readers."""
+    """Returns the in-links of one URL as they were last written: for readers beside a crawl."""
     start = url_id // chunk * chunk
     row = database.query("SELECT counts FROM url_inlinks WHERE first_id = ?", (start,)).fetchone()
     return row[0][url_id - start] & _MOST_INLINKS if row and url_id - start < len(row[0]) else 0

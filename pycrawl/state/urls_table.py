@@ -1,4 +1,4 @@
-"""The table of known URLs and the queues, by id."""
+"""Questions about one known URL, given its id: how it was found, and in which queue it waits."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pycrawl.model import Via
 from pycrawl.policy.priority import FRONT_QUEUES
 from pycrawl.state.database import Database
 
-# All of them: the index of `front` begins with the priority, and a list of values lets SQLite use it.
+# All priorities: the index of `front` begins with the priority, and SQLite uses it only if the query names values.
 _PRIORITIES = ", ".join(map(str, range(1, FRONT_QUEUES + 1)))
 
 
@@ -23,7 +23,8 @@ class Step:
 
 
 def discovery_chain(database: Database, url_id: int, most: int) -> list[Step]:
-    """How a URL was found, then how the page was found that it was found on, and so on up to a seed."""
+    """Returns how a URL was found, then how the page was found that names it, and so on up to a seed; at most `most`
+    steps."""
     chain: list[Step] = []
     while url_id and len(chain) < most:
         url, via, depth, found_at, parent_id = database.query(
@@ -39,7 +40,7 @@ def host_of(database: Database, url_id: int) -> int:
 
 
 def place_in_queue(database: Database, url_id: int) -> str | None:
-    """Where a URL waits, in words; None if it does not."""
+    """Returns where a URL waits, in words; None if it does not."""
     waiting = database.query(
         "SELECT (SELECT count(*) FROM back AS before WHERE before.host_id = back.host_id AND before.seq < back.seq)"
         " FROM back WHERE host_id = ? AND url_id = ?",
@@ -65,7 +66,7 @@ def text_of(database: Database, url_id: int) -> str:
 
 
 def redirects_to(database: Database, url: str, most: int) -> list[str]:
-    """The URLs whose last visit was a redirect to this one."""
+    """Returns the URLs whose last visit was a redirect to this one, at most `most`."""
     rows = database.query(
         "SELECT urls.url FROM visits JOIN urls ON urls.id = visits.url_id"
         " WHERE visits.outcome = 'redirect' AND visits.detail = ? ORDER BY urls.id LIMIT ?",
