@@ -1,4 +1,4 @@
-"""A crawl is a directory: where its parts are, and who holds it."""
+"""The directory of a crawl: where its parts are, and the lock that lets one process write to it."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ class CrawlDirectory:
 
     @property
     def inbox(self) -> Path:
-        """What `add` (*.urls) and `retry` (*.retry) leave for a running crawl: one file a call, complete as soon as its
-        name is there."""
+        """The folder where `add` (*.urls) and `retry` (*.retry) leave files for a running crawl: one file a call. A
+        file with such a name is always complete."""
         return self.path / "inbox"
 
     def config(self) -> Config:
@@ -50,7 +50,8 @@ class CrawlDirectory:
 
     @contextmanager
     def hold(self) -> Iterator[None]:
-        """Be the only one who writes here, until the process ends. Raises DirectoryHeld, which says who else does."""
+        """Hold the lock of the directory: only its holder may write here. Raises DirectoryHeld, which says who
+        has it."""
         try:
             handle = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT, 0o644)
         except OSError as error:
@@ -69,7 +70,7 @@ class CrawlDirectory:
             os.close(handle)
 
     def leave_in_inbox(self, urls: Sequence[str]) -> None:
-        """Hand seeds to the crawl that holds the directory: it takes them in within a second or two."""
+        """Hand seeds to the crawl that holds the directory; it takes them in within a second or two."""
         self._leave("\n".join(urls), ".urls")
 
     def leave_retry_in_inbox(self, request: str) -> None:
@@ -87,7 +88,7 @@ class CrawlDirectory:
         unfinished.rename(self.inbox / f"{name}{suffix}")
 
     def inbox_files(self) -> list[Path]:
-        """All that was left, the oldest first."""
+        """Returns the files in the inbox, the oldest first, without those that are still being written."""
         return sorted(self.inbox.glob("[!.]*")) if self.inbox.is_dir() else []
 
 

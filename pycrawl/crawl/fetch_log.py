@@ -1,8 +1,8 @@
-"""The crawl's own record of what it asked for and when, line by line: what `pycrawl audit` proves politeness from.
+"""The log of fetches: what the crawl asked for and when, one line a fetch. `pycrawl audit` proves politeness from it.
 
 A line is tab-separated: due, started, ended (seconds since the epoch), kind, host, address, status, outcome, the digest
-of the robots.txt that the decision rests on, URL. `due` is when the host and its address might be hit again. A URL that
-robots.txt denied has a line too, though nothing was sent.
+of the robots.txt by which the URL was allowed or denied, URL. `due` is the time from which on the host and its address
+might be hit. A URL that robots.txt denied has a line too, though nothing was sent.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import NamedTuple, TextIO
 
 from pycrawl.errors import PycrawlError, StoppedByLimit
 
-_FILE_BYTES = 64_000_000
+_FILE_BYTES = 64_000_000  # of one log file, after which the next one is begun
 _PATTERN = "fetches-*.tsv"
 
 
@@ -27,12 +27,12 @@ class FetchLine(NamedTuple):
     address: str
     status: int
     outcome: str
-    robots: str
+    robots: str  # the digest of the robots.txt; empty where none was needed
     url: str
 
 
 class FetchLog:
-    """Written by the coordinator; the last lines of a run that was killed may be missing."""
+    """Writes the log of one run. If the run is killed, its last lines may be missing."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -81,13 +81,13 @@ def log_files(folder: Path) -> list[Path]:
 
 
 def read(folder: Path) -> Iterator[FetchLine]:
-    """All lines of all runs; one that was cut off is passed over."""
+    """Yields all lines of all runs; a line that was cut off is left out."""
     for path in log_files(folder):
         yield from _lines(path)
 
 
 def read_newest(folder: Path) -> Iterator[FetchLine]:
-    """The lines of the newest file: those of the last run, or if that was long, of its end."""
+    """Yields the lines of the newest file: those of the last run or, if that was long, of its end."""
     for path in log_files(folder)[-1:]:
         yield from _lines(path)
 

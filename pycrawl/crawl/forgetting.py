@@ -1,12 +1,12 @@
 """`forget`: pages leave a crawl for good, so that no byte of them is left in its directory.
 
-One transaction takes the URLs out of the state, notes that they are not wanted, and that this is under way
-(`state/forgetting.py`). From there on it is final: whoever opens the crawl for writing next carries it on (`carry_on`).
-Then each compound file that holds a record of theirs is written anew (`store/rewrite.py`) and committed with the places
-of the records that stay; then the lines of logs and of the inbox that name them go; last, the database is written anew.
-Every step can be cut short at any instruction and done again.
+One transaction removes the URLs from the state, and notes that they are not wanted and that forgetting is under way
+(`state/forgetting.py`). Once it is committed, forgetting is final: whoever opens the crawl for writing carries it on
+(`carry_on`). Then each compound file that holds a record of these URLs is written anew (`store/rewrite.py`), and
+committed with the new places of the records that stay; then the lines of logs and of the inbox that name the URLs are
+removed; last, the database is written anew. Every step can be cut short at any instruction and done again.
 
-A record that other URLs share stays in its place, under its DOCNO: the oldest document that remains takes it over.
+A record that other URLs share stays, under its DOCNO: the oldest document that remains, its heir, takes it over.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ from pycrawl.store.rewrite import Moved, Rewriter, drop_new_name, old_name, remo
 from pycrawl.urls.parts import host_key
 from pycrawl.urls.url_texts import urls_in
 
-_NEW_LINES = ".new"  # behind the name of a file of lines while it is written anew
+_NEW_LINES = ".new"  # suffix of the new version of a log or inbox file, while it is written
 _STATUS_LINE = b"HTTP/1.1 200 OK"
 
-OnStep = Callable[[str], None]  # called with what is about to be done
+OnStep = Callable[[str], None]  # called with a text that names each step
 
 
 def carry_on(
     directory: CrawlDirectory, database: Database, config: Config, on_step: OnStep = lambda step: None
 ) -> None:
-    """Do what is left to do of what was begun. Afterwards no byte of the forgotten pages is in the directory."""
+    """Finish the forgetting that was begun, if any. Afterwards no byte of the forgotten pages is in the directory."""
     with database.explained():
         if not forgetting.is_pending(database):
             return
@@ -58,7 +58,8 @@ def carry_on(
 
 
 def take_back(directory: CrawlDirectory, config: Config, urls: Iterable[str], now: float) -> int:
-    """Those of the normalised URLs that were forgotten are wanted again: how many. The caller holds the directory."""
+    """Make those of the normalised URLs that were forgotten wanted again. Returns how many they are. The caller holds
+    the directory."""
     database = Database.open(directory.state)
     try:
         carry_on(directory, database, config)
@@ -79,10 +80,10 @@ def take_back(directory: CrawlDirectory, config: Config, urls: Iterable[str], no
 
 @dataclass(frozen=True, slots=True)
 class _Changes:
-    """What one compound file written anew means for the documents."""
+    """What has to change in `documents` when one compound file was written anew."""
 
-    moved: dict[int, Moved]  # document with a record in the file → its place
-    heirs: dict[int, int]  # document that goes but leaves its record → the document that takes it over
+    moved: dict[int, Moved]  # document with a record in the new file → the place of the record
+    heirs: dict[int, int]  # document that is removed but leaves its record → the document that takes it over
 
 
 class _Collection:
@@ -95,7 +96,7 @@ class _Collection:
         self._on_step = on_step
 
     def drop_records(self) -> None:
-        """Write each file anew that holds a record to be dropped, one after the other."""
+        """Write anew each compound file that holds a record to be removed, and commit after each."""
         files = {file_id: name for file_id, name, _, _ in documents.files(self._database)}
         remove_unfinished(self._root, set(files.values()))
         for file_id, name in files.items():
@@ -113,6 +114,8 @@ class _Collection:
     def _drop_from_file(
         self, file_id: int, doomed: Doomed, copies: dict[int, list[int]], ranges: dict[int, tuple[int, int]]
     ) -> None:
+        """Remove documents from one compound file. `doomed` are those of this file; `copies` and `ranges` are
+        of all."""
         name = documents.file_name(self._database, file_id)
         if all(doomed.values()):  # copies alone: no record goes
             self._commit(doomed, _Changes({}, {}), copies)
@@ -139,7 +142,7 @@ class _Collection:
         self._rename(file_id, new.name)
 
     def _records(self, file_id: int, ids: tuple[int, int]) -> list[Document]:
-        """The documents whose records lie in a file, as they lie there."""
+        """Returns the documents with records in a file, in the order of the records. `ids`: the first and the last."""
         rows = self._database.query(
             "SELECT * FROM documents WHERE id BETWEEN ? AND ? AND duplicate_of = 0 AND file_id = ? ORDER BY id",
             (*ids, file_id),
@@ -147,8 +150,8 @@ class _Collection:
         return [Document(*row) for row in rows]
 
     def _under_heir(self, record: bytes, document: Document, heir_id: int) -> tuple[str, bytes]:
-        """DOCNO, and the record of the heir. Of its answer only the body is known, and what was judged by it: all other
-        headers were those of the forgotten page."""
+        """Returns the DOCNO, and the record made anew for the heir. Of the heir's own answer only the body and the
+        content type are known; the other headers are those of the forgotten page, and must go."""
         old = trec_web.decode(record, document.escapes, document.body_length)
         url, fetched_at = documents.url_and_time(self._database, heir_id)
         address = hosts.address_of(self._database, documents.document(self._database, heir_id).url_id)
@@ -159,6 +162,7 @@ class _Collection:
         return old.docno, made
 
     def _commit(self, doomed: Doomed, changes: _Changes, copies: dict[int, list[int]]) -> None:
+        """Commit new places, heirs, removed documents and totals in one transaction."""
         database = self._database
         places = [
             (*place, one) for original, place in changes.moved.items() for one in (original, *copies.get(original, ()))
@@ -188,7 +192,8 @@ class _Collection:
 
 
 def _hand_over(database: Database, document_id: int, heir_id: int) -> None:
-    """The document with the record becomes the heir's: its id, its fingerprints and those who share it stay."""
+    """Give the document that has the record to the heir's URL, and remove the heir's own. So the id stays, and with it
+    the fingerprints and the copies that point to it."""
     heir = documents.document(database, heir_id)
     database.write(
         "UPDATE documents SET url_id = ?, url_hash = ?, fetched_at = ? WHERE id = ?",
@@ -204,7 +209,7 @@ def _hand_over(database: Database, document_id: int, heir_id: int) -> None:
 
 
 def _drop_lines(directory: CrawlDirectory, not_wanted: Unwanted, on_step: OnStep) -> None:
-    """Take the lines out of the logs and the inbox that name what is not wanted."""
+    """Remove the lines that name something unwanted from the logs and the inbox."""
     names = [re.compile(rf"(?<![\w.-]){re.escape(key)}(?![\w.-])") for key in not_wanted.hosts]
 
     def is_kept(line: str) -> bool:
@@ -220,7 +225,7 @@ def _drop_lines(directory: CrawlDirectory, not_wanted: Unwanted, on_step: OnStep
 
 
 def _keep_lines(path: Path, is_kept: Callable[[str], bool]) -> None:
-    """Write a file anew without some lines, all or nothing; one that keeps all is left alone."""
+    """Write a file anew with only the lines that are kept, all or nothing. A file that keeps all is left alone."""
     new = path.with_name(path.name + _NEW_LINES)
     changed = False
     try:

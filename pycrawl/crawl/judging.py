@@ -1,8 +1,8 @@
-"""All known URLs are judged anew when the settings by which they were judged have changed.
+"""Judges all known URLs anew, when the settings by which they were judged have changed.
 
-One streaming pass, committed every so many URLs: killed at any moment, it goes on where it was, and nothing is asked
-for before it has ended. What becomes wanted is queued, what becomes unwanted leaves the queues; whatever was fetched
-stays. Afterwards the crawl stands as if the present settings had held from the start, without fetching anything again.
+It is one pass over all URLs, committed after every portion: if it is killed, the next start goes on where it was, and
+nothing is fetched before it has ended. URLs that are wanted now are queued, URLs that are no longer leave the queues;
+what was fetched stays. Afterwards the queues are as if the present settings had held from the start.
 """
 
 from __future__ import annotations
@@ -25,11 +25,12 @@ from pycrawl.urls.reasons import Reason
 from pycrawl.urls.scope import Scope
 
 _AT_ONCE = 50_000  # URLs between two commits
-_HOSTS_KEPT = 200_000
+_HOSTS_KEPT = 200_000  # hosts whose facts are kept in memory
 
 OnProgress = Callable[[int, int], None]  # URLs judged, of how many
 
-# Which visits are worth another try when a group of settings has changed: nothing was stored for these.
+# Group of settings → outcomes that it can have caused. When it has changed, visits that ended so, and stored nothing,
+# are worth another try.
 _TRIED_AGAIN = {
     "addresses": (Outcome.ADDRESS_REFUSED,),
     "robots": (Outcome.ROBOTS_DENIED, Outcome.NOINDEX),
@@ -40,7 +41,7 @@ _TRIED_AGAIN = {
 
 
 def settings_judged_by(config: Config) -> dict[str, str]:
-    """Digests of the settings by which URLs are judged, in groups."""
+    """Returns a digest of the settings by which URLs are judged, for each group of settings."""
     crawl, limits, traps = config.crawl, config.limits, config.traps
     politeness = config.politeness
     groups: dict[str, Any] = {
@@ -68,14 +69,15 @@ def _fields(section: Any, leave_out: tuple[str, ...] = ()) -> dict[str, Any]:
 
 
 def _of_hosts(config: Config, *keys: str) -> list[tuple[str, dict[str, Any]]]:
-    """What [[host]] says of these keys, in the order of the file: later entries go before earlier ones."""
+    """Returns what each [[host]] entry says of these keys, in the order of the file, which counts: later entries go
+    before earlier ones."""
     settings = [(entry.name, {**entry.politeness, **entry.limits}) for entry in config.hosts]
     found = [(name, {key: values[key] for key in keys if key in values}) for name, values in settings]
     return [(name, values) for name, values in found if values]
 
 
 def is_due(database: Database, config: Config) -> bool:
-    """Whether URLs were last judged under other settings."""
+    """True if the known URLs were last judged under other settings than these."""
     return meta.judged_under(database) != settings_judged_by(config)
 
 
@@ -94,6 +96,8 @@ def judge_anew(database: Database, config: Config, judge: Judge, on_progress: On
 
 
 class _Pass:
+    """One pass over all known URLs, or the rest of one that was interrupted."""
+
     def __init__(self, database: Database, judge: Judge, settings: dict[str, str], on_progress: OnProgress) -> None:
         self._database = database
         self._judge = judge
@@ -121,6 +125,8 @@ class _Pass:
         meta.clear_judging_to(self._database)
 
     def _judge_some(self, after: int, counts: Counter[str]) -> int:
+        """Judge the next portion, of ids above `after`, and add those that stand aside to `counts`. Returns its last
+        id."""
         rows = self._database.query(
             "SELECT id, url, host_id, depth, hops, ask, aside FROM urls WHERE id > ? ORDER BY id LIMIT ?",
             (after, _AT_ONCE),
@@ -143,7 +149,8 @@ class _Pass:
         return facts
 
     def _change(self, changed: list[tuple[int, int]], after: int, last: int) -> None:
-        """URLs (id, reason) between two ids have another standing now."""
+        """Write the new codes of URLs (id, code), all with ids above `after` and up to `last`, and let the front queues
+        follow."""
         self._database.write("CREATE TEMP TABLE IF NOT EXISTS judged (id INTEGER PRIMARY KEY, aside INTEGER)")
         self._database.write("DELETE FROM judged")
         self._database.write_many("INSERT INTO judged VALUES (?, ?)", changed)
@@ -151,7 +158,7 @@ class _Pass:
             "UPDATE urls SET aside = (SELECT aside FROM judged WHERE judged.id = urls.id)"
             " WHERE id IN (SELECT id FROM judged)"
         )
-        self._database.write(  # what is wanted now, and was never asked for
+        self._database.write(  # queue what is wanted now and was never visited
             f"INSERT OR IGNORE INTO front SELECT {level_in_sql()}, urls.id, urls.host_id, 0"
             " FROM judged JOIN urls ON urls.id = judged.id WHERE judged.aside = 0"
             " AND NOT EXISTS (SELECT 1 FROM visits WHERE url_id = urls.id)"
@@ -160,6 +167,7 @@ class _Pass:
             self._leave_front(after, last)
 
     def _leave_front(self, after: int, last: int) -> None:
+        """Remove URLs that stand aside from the front queues, of ids above `after` and up to `last`."""
         for priority in range(1, FRONT_QUEUES + 1):
             self._database.write(
                 "DELETE FROM front WHERE priority = ?1 AND url_id > ?2 AND url_id <= ?3 AND url_id IN"
@@ -168,14 +176,14 @@ class _Pass:
             )
 
     def _leave_queues(self) -> None:
-        """What stands aside leaves the back queues too; a revisit that was due is no longer."""
+        """Remove URLs that stand aside from the back queues; a revisit that they waited for is cancelled."""
         is_aside = "(SELECT aside FROM urls WHERE id = {}.url_id) != 0"
         self._database.write(f"DELETE FROM back WHERE {is_aside.format('back')}")
         self._database.write(f"UPDATE visits SET requeued = 0 WHERE requeued = 1 AND {is_aside.format('visits')}")
 
 
 def _requeue_visits(database: Database, config: Config, changed: set[str]) -> None:
-    """Visits that ended by a setting which has changed are worth another try."""
+    """Queue the URLs again whose visits ended as they did because of a setting that has changed. `changed`: groups."""
     outcomes = [str(outcome) for name in changed for outcome in _TRIED_AGAIN.get(name, ())]
     _requeue(database, f"outcome IN ({', '.join('?' * len(outcomes))})", outcomes)
     if "types" in changed:
@@ -187,6 +195,7 @@ def _requeue_visits(database: Database, config: Config, changed: set[str]) -> No
 
 
 def _requeue(database: Database, condition: str, values: list[str]) -> None:
+    """Queue the wanted URLs again whose visit meets an SQL condition, and for which nothing was ever stored."""
     due = f"requeued = 0 AND document_id = 0 AND {condition} AND url_id IN (SELECT id FROM urls WHERE aside = 0)"
     database.write(
         f"INSERT OR IGNORE INTO front SELECT {level_in_sql()}, urls.id, urls.host_id, 1"
@@ -197,7 +206,7 @@ def _requeue(database: Database, condition: str, values: list[str]) -> None:
 
 
 def let_held_in(database: Database) -> None:
-    """URLs that an option of the last run held back are queued as the others are."""
+    """Move the URLs that an option of the last run held back to the front queues, and commit."""
     (held,) = database.query("SELECT count(*) FROM held").fetchone()
     if held:
         database.write(
@@ -210,7 +219,7 @@ def let_held_in(database: Database) -> None:
 
 
 def _count_queues(database: Database) -> None:
-    """The counters of the queues, counted anew."""
+    """Set the counters of the queues to the numbers of rows in their tables."""
     lengths = dict(database.query("SELECT priority, count(*) FROM front GROUP BY priority").fetchall())
     (back,) = database.query("SELECT count(*) FROM back").fetchone()
     (held,) = database.query("SELECT count(*) FROM held").fetchone()

@@ -1,4 +1,4 @@
-"""What a running crawl says of itself: values that the coordinator fills and a display shows."""
+"""The progress of a run, as values that the coordinator fills and a display shows."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class RunLimits:
-    """When a run stops by itself. Infinity: it does not."""
+    """When a run stops by itself; a limit of infinity never stops it."""
 
     max_pages: float = float("inf")  # 2xx answers in this run
     max_seconds: float = float("inf")
@@ -25,19 +25,19 @@ class RunCounts:
     unchanged: int = 0  # the same bytes as on the last visit
     not_kept: dict[str, int] = field(default_factory=dict)  # 2xx answers that are none of these, by outcome
     not_modified: int = 0  # 304 answers
-    new: int = 0  # URLs that have their first document
-    changed: int = 0  # URLs that have another document than before
+    new: int = 0  # URLs that got their first document
+    changed: int = 0  # URLs that got another document than they had
     gone: int = 0  # URLs with a document that answer 404 or 410 now, and did not before
-    bytes: int = 0
-    errors: dict[str, int] = field(default_factory=dict)  # failed fetches by outcome
-    failed_urls: int = 0  # given up
-    robots_denied: int = 0
-    unread: dict[str, int] = field(default_factory=dict)  # stored, of media types that nobody reads
+    bytes: int = 0  # received
+    errors: dict[str, int] = field(default_factory=dict)  # outcome → failed fetches
+    failed_urls: int = 0  # URLs that were given up
+    robots_denied: int = 0  # URLs that robots.txt denied
+    unread: dict[str, int] = field(default_factory=dict)  # media type that no parser reads → stored pages
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """A look at the run at one moment. Rates are over the last seconds."""
+    """The run at one moment. Rates are averages over the last seconds."""
 
     seconds: float  # since the start
     counts: RunCounts
@@ -47,7 +47,7 @@ class Progress:
     back: int  # URLs in the back queues, those in flight included
     in_flight: int
     active_hosts: int  # hosts with a fetch in flight
-    waiting_hosts: int  # hosts with URLs that may not be hit yet
+    waiting_hosts: int  # hosts with URLs and no fetch in flight
     failing_hosts: int  # hosts whose last fetch failed; they get more time, and are neither active nor waiting
     parked_hosts: int
     addresses: int  # of the active and waiting hosts: hosts that share one share its pauses
@@ -55,10 +55,10 @@ class Progress:
     slots: int  # fetches that may be open at once
     typical_gap: float  # seconds: the pause of the active and waiting hosts, on average
     since_last_page: float  # seconds since a 2xx answer came; infinity: none yet
-    busy_share: float  # of the coordinator's time
-    pages_left: float
-    seconds_left: float
-    stopping: str  # why it is about to end; empty while it goes on
+    busy_share: float  # the share of its time in which the coordinator does not wait for results, 0 to 1
+    pages_left: float  # until max_pages
+    seconds_left: float  # until max_seconds
+    stopping: str  # why the run is about to end; empty while it goes on
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +69,9 @@ class Ended:
     counts: RunCounts
     seconds: float
     parked_hosts: int
-    failing_hosts: int  # those of the parked ones that do not answer; the others have given all the pages they may
-    next_try_at: float | None  # when the first of the failing ones may be asked again, seconds since the epoch
-    queued: int  # those held included
+    failing_hosts: int  # parked hosts that do not answer; the other parked hosts have given all the pages they may
+    next_try_at: float | None  # seconds since the epoch: when the first failing host may be asked again; None: none is
+    queued: int  # URLs left in the queues, those held included
     held: int  # URLs deeper than --max-depth: they wait for another run
     fetchers_replaced: int
-    cpu_seconds: dict[str, float]  # by stage, all processes
+    cpu_seconds: dict[str, float]  # stage → CPU seconds, of all processes

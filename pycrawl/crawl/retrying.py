@@ -1,6 +1,6 @@
-"""URLs that are to be tried again: those that failed for reasons that may pass, or those that somebody names.
+"""Queues URLs to be tried again: those that failed for reasons that may pass, or those that somebody names.
 
-A request is a value, so that `pycrawl retry` can carry it out itself, or leave it to the crawl that is running.
+A request is a value, so that `pycrawl retry` can carry it out itself, or leave it in the inbox of a running crawl.
 """
 
 from __future__ import annotations
@@ -23,12 +23,11 @@ from pycrawl.urls.parts import url_hash
 
 @dataclass(frozen=True, slots=True)
 class RetryRequest:
-    """What is to be tried again: these URLs; without any, what failed for `reason`, or if that is empty for reasons
-    that may pass; of `host` only, written as in scope.allow_hosts, unless it is empty."""
+    """What is to be tried again: the `urls`; if there are none, all URLs that failed for `reason`, on `host` only."""
 
     urls: tuple[str, ...] = ()
-    reason: str = ""
-    host: str = ""
+    reason: str = ""  # a value of `Outcome`; empty: any reason that may pass
+    host: str = ""  # as in scope.allow_hosts; empty: all hosts
 
     def to_text(self) -> str:
         return json.dumps(asdict(self))
@@ -51,9 +50,9 @@ class Retried:
 
 
 def retry(session: Session, request: RetryRequest, now: float) -> Retried:
-    """Queue URLs again, and let their hosts be asked as soon as politeness allows it.
+    """Queue URLs again, and let their hosts be hit as soon as politeness allows it. Returns what was done.
 
-    All visits must be committed before, as they are looked for in the database; the caller commits afterwards.
+    All visits must be committed before, because they are looked up in the database. The caller commits afterwards.
     """
     done = Retried()
     if request.urls:
@@ -71,6 +70,7 @@ def retry(session: Session, request: RetryRequest, now: float) -> Retried:
 
 
 def _retry_named(session: Session, urls: Iterable[str], done: Retried, now: float) -> None:
+    """Queue the named URLs again, and count in `done` what became of each."""
     rules = UrlRules.of(session.config)
     again: list[int] = []
     hosts: set[int] = set()
@@ -100,6 +100,7 @@ def _id_of(session: Session, url: str) -> int:
 
 
 def _meant_hosts(session: Session, host: str) -> tuple[int, ...] | None:
+    """Returns the ids of the hosts that `host` means; None if it is empty, which means all."""
     if not host:
         return None
     meant = HostList("--host", [host])
@@ -116,8 +117,8 @@ def _requeue_failed(session: Session, outcomes: tuple[str, ...], host_ids: tuple
 
 
 def _let_be_asked(session: Session, host_ids: Iterable[int], now: float) -> None:
-    """After one plain pause, counted from now, as nobody knows when a host was hit last. One that has said that it is
-    too busy keeps the time that it named, which is never further away than politeness.max_backoff."""
+    """Let hosts be hit after one plain pause from now on, because it is not known when they were hit last. A host that
+    has said that it is too busy keeps the time that it named, which is at most politeness.max_backoff away."""
     settings = session.frontier.settings
 
     def ready_at(host: Host) -> float:

@@ -1,4 +1,5 @@
-"""What became of the seeds of a crawl that has no page: the state knows their visits, the log of fetches the rest."""
+"""What became of the seeds of a crawl that has brought no page, so that a message can say why. The state knows their
+visits; of those that still wait, the log of fetches knows the last failure of their host."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from pycrawl.crawl import fetch_log
 from pycrawl.crawl.directory import CrawlDirectory
 from pycrawl.state.database import Database
 
-_MOST_SEEDS = 1_000  # that are looked at
+_MOST_SEEDS = 1_000  # seeds that are looked at
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +18,7 @@ class SeedOutcome:
 
     url: str
     host: str
-    aside: int  # the number of the reason why it is not asked for (`urls/reasons.py`); 0: it is
+    aside: int  # the code of the reason for which it is not asked for (`urls/reasons.py`); 0: it is asked for
     outcome: str  # a value of `Outcome`; empty: it was not tried
     status: int
     detail: str
@@ -34,7 +35,8 @@ def has_page(database: Database) -> bool:
 
 
 def seed_outcomes(database: Database, directory: CrawlDirectory) -> list[SeedOutcome]:
-    """Returns the outcomes of the first seeds. A URL that waits for its host has that of its host's last fetch."""
+    """Returns the outcomes of the first seeds. A URL that waits for its host has the outcome of the host's
+    last fetch."""
     last_of_host = {line.host: line for line in fetch_log.read_newest(directory.log)}
     rows = database.query(
         "SELECT urls.url, hosts.key, urls.aside, coalesce(outcome, ''), coalesce(status, 0), coalesce(detail, ''),"

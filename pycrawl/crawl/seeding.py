@@ -1,4 +1,4 @@
-"""Seeds, as people write them, into a crawl."""
+"""Seeding: reads seeds as people write them, and enters them into a crawl."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from pycrawl.urls.reasons import Reason
 CREDENTIALS = "credentials"  # why a seed is refused: it has a user name or a password in it, which is never shown
 _COMMENT = re.compile(r"(?:^|\s)\s*#.*")  # a "#" behind white space; any other is part of the URL
 _CREDENTIALS = re.compile(r"(?!mailto:)((?:https?:)?//)?[^/?#\s]*@", re.IGNORECASE)  # a URL up to the "@" behind them
-_MOST_EXAMPLES = 5
+_MOST_EXAMPLES = 5  # seeds that are shown for the refused, and for those set aside
 _LONGEST_EXAMPLE = 100  # characters
 
 
 @dataclass(slots=True)
 class Seeded:
-    """What became of lines of seeds. Of those refused and set aside a few are kept to show."""
+    """What became of lines of seeds. A few of those refused and set aside are kept, to be shown."""
 
-    new: int = 0  # URLs that are to be asked for, never met before
-    known: int = 0
-    refused: Counter[str] = field(default_factory=Counter)  # by reason: no URL that could be kept
-    aside: Counter[str] = field(default_factory=Counter)  # by reason: kept, and not asked for under these settings
-    examples: list[tuple[str, str]] = field(default_factory=list)  # line, reason; of the refused
-    aside_examples: list[tuple[str, str]] = field(default_factory=list)  # URL, reason
+    new: int = 0  # seeds never met before that are to be asked for
+    known: int = 0  # seeds that were met before
+    refused: Counter[str] = field(default_factory=Counter)  # reason → lines that were not kept
+    aside: Counter[str] = field(default_factory=Counter)  # reason → seeds kept, but not asked for under these settings
+    examples: list[tuple[str, str]] = field(default_factory=list)  # (line, reason) of some that were refused
+    aside_examples: list[tuple[str, str]] = field(default_factory=list)  # (URL, reason) of some that were set aside
 
     def refuse(self, line: str, reason: str) -> None:
         self.refused[reason] += 1
@@ -38,7 +38,7 @@ class Seeded:
             self.examples.append((line[:_LONGEST_EXAMPLE], reason))
 
     def set_aside(self, url: str, reason: str) -> None:
-        """The seed is known from now on, and not asked for as long as the settings are what they are."""
+        """Count a seed that is kept, but not asked for as long as the settings are what they are."""
         self.aside[reason] += 1
         if len(self.aside_examples) < _MOST_EXAMPLES:
             self.aside_examples.append((url[:_LONGEST_EXAMPLE], reason))
@@ -53,16 +53,17 @@ class Seeded:
 
 
 def seed_in(line: str) -> str:
-    """Returns the URL of a line, without the comment that may follow it ("http://h/ # note"); empty: there is none."""
+    """Returns the URL in a line, without the comment that may follow it ("http://h/ # note"); empty if there is
+    none."""
     return _COMMENT.sub("", line).strip() if "#" in line else line.strip()
 
 
 def read_seeds(lines: Iterable[str], config: Config, seeded: Seeded) -> Iterator[str]:
-    """Yields the normal form of the seeds, one on a line, as people write them; those that are no URL are refused in
-    `seeded`. Lines without a seed are passed over."""
+    """Yields the normal form of the seed in each line. Seeds that are no usable URL are counted as refused in `seeded`.
+    Lines without a seed are left out."""
     rules = UrlRules.of(config)
     settings = SettingsByHost(config)
-    origins: set[str] = set()  # those seen to be normal: what stands behind them needs no parser
+    origins: set[str] = set()  # origins known to be in normal form: what follows one needs no full parse
     for line in lines:
         text = seed_in(line)
         if not text:
@@ -84,7 +85,8 @@ def read_seeds(lines: Iterable[str], config: Config, seeded: Seeded) -> Iterator
 
 
 def add_seeds(session: Session, lines: Iterable[str], now: float) -> Seeded:
-    """Enter seeds; those that are out of scope are known from now on, but not queued."""
+    """Enter the seeds in these lines. Those out of scope are kept, but not queued. Returns what became of them. The
+    caller commits."""
     seeded = Seeded()
     urls = []
     verdicts = bytearray()

@@ -1,8 +1,8 @@
-"""State and store of one crawl, opened together and committed together.
+"""The session: state and store of one crawl, opened together and committed together.
 
-The order is what makes it durable: records are appended to the compound files, the files are fsynced, and only then one
-transaction commits documents, fingerprints, visits, links, frontier and host times. On opening, compound files are cut
-back to what was committed.
+What makes it durable is the order: records are appended to the compound files, the files are fsynced, and only then one
+transaction commits documents, fingerprints, visits, links, frontier and host times. When a session is opened, compound
+files are cut back to what was committed.
 """
 
 from __future__ import annotations
@@ -47,15 +47,16 @@ from pycrawl.urls.parts import url_hash
 
 log = logging.getLogger(__name__)
 
-_COPY_SECONDS = 30.0  # between two copies of what URL-seen has in memory only
-_UNSAVED_URLS = 1_000_000  # that a start can sort in a moment
-_URLS_PER_DOCUMENT = 10  # known, of which a start takes in as many in the same time
-_SAVED_AT_END = 10_000  # as many new URLs make it worth to write the sorted arrays at the end
+_COPY_SECONDS = 30.0  # between two copies of what URL-seen has only in memory
+_UNSAVED_URLS = 1_000_000  # URLs missing from the sorted copy, before it is written again; a start sorts them quickly
+_URLS_PER_DOCUMENT = 10  # a start takes in ten URLs in the time of one document's fingerprints
+_SAVED_AT_END = 10_000  # new URLs that make it worth writing the sorted copy at the end of a command
 
 
 @dataclass(slots=True)
 class Group:
-    """What one commit makes durable, beside the frontier's own changes: filled as results come, written at once."""
+    """What one commit makes durable, beside the frontier's own changes. The open group is filled as results come; when
+    it is closed, it is written in one transaction."""
 
     documents: list[Document] = field(default_factory=list)
     visits: list[Visit] = field(default_factory=list)
@@ -66,7 +67,7 @@ class Group:
 
 
 class Session:
-    """Open for writing: the caller holds the directory."""
+    """A crawl that is open for writing; the caller must hold its directory."""
 
     def __init__(
         self,
@@ -75,7 +76,8 @@ class Session:
         chance: random.Random | None = None,
         on_judging: OnProgress = lambda done, total: None,
     ) -> None:
-        """`on_judging` is told how far it is when all known URLs have to be judged anew."""
+        """Open the crawl, after finishing what an earlier process has begun. If all known URLs have to be judged anew,
+        `on_judging` is called with how many are done, and of how many."""
         collect_rarely()
         self.directory = directory
         self.config = config
@@ -115,13 +117,15 @@ class Session:
     # Documents
 
     def stored_before(self, url_id: int, body: StoredBody) -> Document | None:
-        """The document of this very URL that holds these bytes, if it is the one that they were found under first."""
+        """Returns the document that holds these bytes, if it is one of this very URL; None if there is none, or if they
+        were first stored for another URL."""
         same = self.content_seen.find(body.digest)
         document = self._document(same) if same else None
         return document if document is not None and document.url_id == url_id else None
 
     def store(self, url_id: int, url: str, fetched_at: float, body: StoredBody) -> Document:
-        """Append a page to the collection, or point to the record that holds the same bytes."""
+        """Append a page to the collection, or point to the record that holds the same bytes. Returns its document,
+        which is part of the open group."""
         same = 0 if self.config.content.store_duplicates else self.content_seen.find(body.digest)
         if same:
             document = self._copy(same, url_id, url, fetched_at)
@@ -168,39 +172,40 @@ class Session:
         )
 
     def _document(self, document_id: int) -> Document:
+        """Returns a document, committed or not."""
         for group in self._unwritten():
             if group.documents and group.documents[0].id <= document_id:
                 return group.documents[document_id - group.documents[0].id]
         return documents.document(self.database, document_id)
 
     def _is_own_version(self, join: Join) -> bool:
-        """Whether a document resembles an older version of its own page: a page is no near-duplicate of itself."""
+        """True if both documents are versions of one URL: a page is no near-duplicate of itself."""
         return self._document(join.document_id).url_id == self._document(join.near_id).url_id
 
     def robots_of(self, site: str) -> RobotsFile | None:
-        """The robots.txt of an origin, as last answered, committed or not."""
+        """Returns the robots.txt of an origin as last answered, committed or not; None if it was never asked for."""
         for group in self._unwritten():
             if site in group.robots:
                 return group.robots[site]
         return hosts.robots_of(self.database, site)
 
     def _unwritten(self) -> list[Group]:
-        """What is not in the database yet, the newest first."""
+        """Returns the groups that are not in the database yet, the newest first."""
         return [self.group] if self._closed is None else [self.group, self._closed[0]]
 
     # URLs
 
     def depth_of(self, entry: Entry) -> int:
-        """Links away from a seed, by the shortest way known by now."""
+        """Returns how many links a URL is away from a seed, by the shortest way known by now."""
         depth = self.standings.depth_of(entry.url_id)
         return depth if depth < DEEPEST else entry.depth
 
     def is_known(self, hash_of_url: int) -> bool:
-        """Was the URL met before? What was discovered since the last sieving does not count."""
+        """True if the URL was met before. What was discovered since the last `sieve` does not count."""
         return bool(self.seen.look(np.array([hash_of_url], np.uint64)).ids[0])
 
     def sieve(self, now: float) -> Added:
-        """Send what was discovered to the frontier: what became of it."""
+        """Hand the discovered URLs to the frontier. Returns what became of them."""
         if not self.discovered.count:
             return NOTHING_ADDED
         batch, self.discovered = self.discovered, Discovered()
@@ -212,16 +217,17 @@ class Session:
     # Commit
 
     def commit(self, now: float) -> None:
-        """Make everything so far durable, and wait for it."""
+        """Make everything so far durable, waiting for the disk."""
         if self._closed is not None:
             self.finish_commit()
         self.begin_commit(now).run()
         self.finish_commit()
 
     def begin_commit(self, now: float) -> PendingSync:
-        """Close the group. What this returns may run on another thread; then comes `finish_commit`."""
+        """Close the group, and begin a new one. The caller runs what this returns, on any thread, and then calls
+        `finish_commit`; only one commit may be under way."""
         assert self._closed is None
-        # The links of a page must not be committed after the page: it would not be fetched again to find them.
+        # A page must not be committed without its links: it would not be fetched again to find them.
         self.sieve(now)
         pending = self._writer.begin_sync()
         self.group.joins = self.near_seen.close_group(self._is_own_version)
@@ -235,7 +241,7 @@ class Session:
         return pending
 
     def finish_commit(self) -> None:
-        """Write and commit the closed group, whose files are on the disk now."""
+        """Write and commit the closed group. Its records must be on the disk: what `begin_commit` returned has run."""
         assert self._closed is not None
         group, pending = self._closed
         with self.database.explained():
@@ -263,7 +269,8 @@ class Session:
         self._closed = None
 
     def _find_mirrors(self, group: Group) -> None:
-        """In the group's transaction, after its documents."""
+        """Count the copies of the group, and lower the hosts that turn out to be mirrors. To be called in the group's
+        transaction, after its documents were written."""
         copies = [(one.id, one.duplicate_of) for one in group.documents if one.duplicate_of]
         copies += [(join.document_id, join.near_id) for join in group.joins]
         for mirror in self.mirrors.count(copies, lambda host_id: self.hosts.get(host_id).pages):
@@ -277,7 +284,8 @@ class Session:
             )
 
     def _copy_seen(self, least: int) -> None:
-        """What URL-seen has in memory only, to disk: in-link counts, and the sorted arrays if it is worth it."""
+        """Write what only memory holds and the next start would have to make again: in-link counts; and sorted copies,
+        if at least `least` URLs are not in them."""
         self.seen.flush_inlinks()
         self.standings.save(least)
         self.seen.save_sorted(least)
@@ -285,12 +293,12 @@ class Session:
         self._copied_at = time.monotonic()
 
     def commit_last(self, now: float) -> None:
-        """The commit at the end of a command: with all that makes the next start quick."""
+        """Make the last commit of a command, with all copies that make the next start quick."""
         self._copy_seen(_SAVED_AT_END)
         self.commit(now)
 
     def close(self) -> None:
-        """Let go. What was not committed never happened."""
+        """Close the files and the database. What was not committed is as if it never happened."""
         self._writer.close()
         self.database.close()
 
