@@ -14,6 +14,8 @@ from tests.e2e.site import Reply, Site, page
 from tests.e2e.test_traps import soft_404_shop
 from tests.e2e.trapweb import TrapWeb
 
+NO_PAGE = 5  # the exit code
+
 # What each setting keeps out, by the reason that is given for it.
 REFUSED = {
     "host-denied": "http://denied.example/",
@@ -192,7 +194,7 @@ def test_what_is_queued_and_when_it_is_next(tmp_path: Path) -> None:
 def test_a_host_whose_robots_txt_cannot_be_read(make_crawl: MakeCrawl) -> None:
     with Site({"/robots.txt": Reply(status=500), "/": page()}) as site:
         crawl = make_crawl([site.url + "/"])
-        crawl.run("crawl", "--max-time", "3s", exit_code=None)
+        crawl.run("crawl", "--max-time", "3s", exit_code=NO_PAGE)
         facts = crawl.why(site.url + "/")
         assert (facts["state"], facts["reason"]) == ("queued", "robots-unreachable")
         assert facts["host_ready_at"] > time.time() - 60
