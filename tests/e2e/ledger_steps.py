@@ -279,12 +279,15 @@ class Forget:
 
     def take(self, life: Life) -> None:
         url = life.web.url(self.name, self.path)
+        entry = url if self.below else f"{url}$"
+        if entry in life.wishes.forgotten:
+            return
         is_known = life.knows(url, self.below)
         life.command(
             "forget", "--yes", *(["--prefix", url] if self.below else [url]), codes=(0 if is_known else FAILED,)
         )
         if is_known:
-            life.wishes = replace(life.wishes, forgotten=(*life.wishes.forgotten, url if self.below else f"{url}$"))
+            life.wishes = replace(life.wishes, forgotten=(*life.wishes.forgotten, entry))
         life.crawl.verify()
 
 
