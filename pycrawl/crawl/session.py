@@ -114,12 +114,6 @@ class Session:
 
     # Documents
 
-    def stored_before(self, url_id: int, body: StoredBody) -> Document | None:
-        """The document of this very URL that holds these bytes, if it is the one that they were found under first."""
-        same = self.content_seen.find(body.digest)
-        document = self._document(same) if same else None
-        return document if document is not None and document.url_id == url_id else None
-
     def store(self, url_id: int, url: str, fetched_at: float, body: StoredBody) -> Document:
         """Append a page to the collection, or point to the record that holds the same bytes."""
         same = 0 if self.config.content.store_duplicates else self.content_seen.find(body.digest)

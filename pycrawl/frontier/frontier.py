@@ -184,11 +184,17 @@ class Frontier:
             self._seen.leave_front(waiting.url_id)
             queue = self._queues.get(waiting.host_id) or self._make_queue(waiting.host_id)
             entry = Entry(waiting.url_id, waiting.url, depth, waiting.hops, waiting.revisit)
-            if queue.order:
+            if queue.order or (entry.revisit and _has_given_all(queue)):
                 self._back.push(queue, entry)
+                self._let_revisit(queue)
             else:
                 self._back.append(queue, entry)
             self._schedule(queue)
+
+    def _let_revisit(self, queue: BackQueue) -> None:
+        """A host that has given all the pages it may can still be asked for them again."""
+        if _has_given_all(queue) and not is_parked(queue.host.failures):
+            self.unpark(queue)
 
     def _hold_deep_entries(self) -> None:
         """What an earlier run has left in the back queues may be too deep for this one."""
@@ -201,6 +207,7 @@ class Frontier:
         ).fetchall()
         self._held += [row[:3] for row in rows]
         self._back.remove_rows([(host_id, seq) for _, host_id, _, seq in rows])
+        self._back.flush()  # else hosts would get a queue for what has left it
 
     def _let_in(self, ids: list[int]) -> None:
         """A shorter way was found to these URLs: those held that are no longer too deep join this run."""
@@ -240,7 +247,7 @@ class Frontier:
         """Put a queue into its fetcher's heap if it belongs there; one whose host has given all it may is parked."""
         if self._could_be_hit(queue):
             self._push(queue, queue.host.ready_at, next(self._ticket))
-        elif queue.host.pages >= _page_limit(queue) and not queue.is_empty:
+        elif _has_given_all(queue) and not queue.is_empty and not _is_revisit_next(queue):
             self.park(queue)
 
     def _could_be_hit(self, queue: BackQueue) -> bool:
@@ -251,7 +258,7 @@ class Frontier:
         most = queue.settings.politeness.connections_per_host + ahead if queue.host.address else 1
         if queue.scheduled or queue.in_flight >= most or queue.is_empty:
             return False
-        return queue.host.pages + queue.in_flight < _page_limit(queue)
+        return queue.host.pages + queue.in_flight < _page_limit(queue) or _is_revisit_next(queue)
 
     def _push(self, queue: BackQueue, at: float, ticket: int) -> None:
         queue.scheduled = True
@@ -459,6 +466,16 @@ class Frontier:
         self._seen.flush()
         self._standings.flush()
         self._hosts.flush()
+
+
+def _has_given_all(queue: BackQueue) -> bool:
+    """True if the host has given as many different pages as limits.max_pages_per_host allows."""
+    return queue.host.pages >= _page_limit(queue)
+
+
+def _is_revisit_next(queue: BackQueue) -> bool:
+    """True if the URL at the head was asked for before: it is no further page of its host."""
+    return bool(queue.entries and queue.entries[0].revisit)
 
 
 def _page_limit(queue: BackQueue) -> float:
