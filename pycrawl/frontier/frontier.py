@@ -201,6 +201,7 @@ class Frontier:
         ).fetchall()
         self._held += [row[:3] for row in rows]
         self._back.remove_rows([(host_id, seq) for _, host_id, _, seq in rows])
+        self._back.flush()  # a host without rows in the table has no queue
 
     def _let_in(self, ids: list[int]) -> None:
         """A shorter way was found to these URLs: those held that are no longer too deep join this run."""
