@@ -95,7 +95,7 @@ class Settler:
         entry, session = lease.entry, self._session
         if last is not None and last.document_id and not self._run.config.content.store_duplicates:
             before = session.stored_before(entry.url_id, result.body)
-            if before is not None:
+            if before is not None and before.id == last.document_id:  # an older version that is back is a version too
                 self._run.counts.unchanged += 1
                 session.group.counts["unchanged"] += 1
                 return before.id
