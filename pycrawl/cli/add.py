@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 import click
 
-from pycrawl.cli.common import crawl_directory, directory_option, plural
+from pycrawl.cli.common import crawl_directory, directory_option, open_for_reading, plural
 from pycrawl.cli.seeding import lines_of, report, report_refused, seed
 from pycrawl.errors import DirectoryHeld, UsageError
 
 if TYPE_CHECKING:
     from pycrawl.config import Config
     from pycrawl.crawl.directory import CrawlDirectory
+    from pycrawl.crawl.seeding import Seeded
 
 
 @click.command("add")
@@ -50,7 +52,7 @@ def command(path: Path, urls: tuple[str, ...], files: tuple[TextIO, ...], again:
             report(seed(session, lines_of(urls, files)))
     except DirectoryHeld as held:
         refused = Seeded()
-        seeds = list(read_seeds(lines_of(urls, files), config, refused))
+        seeds = _wanted(directory, read_seeds(lines_of(urls, files), config, refused), refused)
         if not seeds:
             report(refused)
         report_refused(refused)
@@ -58,13 +60,33 @@ def command(path: Path, urls: tuple[str, ...], files: tuple[TextIO, ...], again:
         click.echo(f"{held}; it will add {plural(len(seeds), 'URL')} within a few seconds.")
 
 
+def _wanted(directory: CrawlDirectory, urls: Iterable[str], refused: Seeded) -> list[str]:
+    """Returns the URLs that were not forgotten; those that were are refused in `refused`."""
+    from pycrawl.state import meta
+    from pycrawl.state.unwanted import Unwanted
+    from pycrawl.urls.reasons import Reason
+
+    database = open_for_reading(directory)
+    with database.explained():
+        unwanted = Unwanted(database, meta.hash_seed(database))
+    database.close()
+    wanted = []
+    for url in urls:
+        if unwanted.is_unwanted(url):
+            refused.refuse(url, Reason.FORGOTTEN)
+        else:
+            wanted.append(url)
+    return wanted
+
+
 def _add_again(directory: CrawlDirectory, config: Config, lines: list[str]) -> None:
     """Takes back what was forgotten, and adds the rest as seeds."""
     from pycrawl.crawl.forgetting import take_back
+    from pycrawl.crawl.seeding import Seeded, read_seeds
     from pycrawl.crawl.session import Session
 
     with directory.hold():
-        taken = take_back(directory, config, lines, time.time())
+        taken = take_back(directory, config, read_seeds(lines, config, Seeded()), time.time())
         click.echo(f"{plural(taken, 'forgotten URL')} taken back.")
         with Session(directory, config) as session:
             report(seed(session, iter(lines)))

@@ -171,7 +171,10 @@ def _run(directory: CrawlDirectory, config: Config, fetchers: int, limits: RunLi
     _check_settings(config)
     directory.log.mkdir(exist_ok=True)
     logging.basicConfig(
-        filename=directory.log / "crawl.log", level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s"
+        filename=directory.log / "crawl.log",
+        level=logging.INFO,
+        format="%(asctime)s %(levelname)s %(message)s",
+        datefmt="%Y-%m-%d %H:%M:%S%z",
     )
     database = Database.open(directory.state)
     with database.explained():

@@ -70,8 +70,6 @@ def report(total: Seeded) -> None:
     hidden = total.aside.total() - len(total.aside_examples)
     if hidden > 0:
         click.echo(f"pycrawl: … and {plural(hidden, 'more seed')} that settings keep out", err=True)
-    if total.refused[Reason.FORGOTTEN]:
-        click.echo("pycrawl: `pycrawl add --again URL` takes back what was forgotten", err=True)
     known = f", {total.known:,} known already" if total.known else ""
     click.echo(f"{plural(total.new, 'new URL')}{known}.")
     if total.refused and not (total.new or total.known or total.aside):
@@ -85,3 +83,5 @@ def report_refused(total: Seeded) -> None:
     hidden = total.refused.total() - len(total.examples)
     if hidden > 0:
         click.echo(f"pycrawl: … and {plural(hidden, 'more line')}", err=True)
+    if total.refused[Reason.FORGOTTEN]:
+        click.echo("pycrawl: `pycrawl add --again URL` takes back what was forgotten", err=True)

@@ -25,6 +25,7 @@ from pycrawl.state.near_seen import nearness_of
 from pycrawl.state.unwanted import Unwanted
 from pycrawl.state.url_seen import find_url, inlinks_of
 from pycrawl.urls import asks
+from pycrawl.urls.host_settings import SettingsByHost
 from pycrawl.urls.parts import host_key, url_hash
 from pycrawl.urls.reasons import Reason
 
@@ -159,7 +160,7 @@ def _versions(database: Database, hash_of_url: int) -> list[dict[str, Any]]:
 def _next(database: Database, config: Config, one: Standing | None, host: Host | None) -> dict[str, Any]:
     """When it is asked for: where it waits, and what its host is waiting for."""
     is_queued = one is not None and one.state == State.QUEUED
-    most = config.limits.max_pages_per_host
+    most = SettingsByHost(config).of(host.key).limits.max_pages_per_host if host else 0
     return {
         "queue": urls_table.place_in_queue(database, one.url_id) if one is not None and is_queued else None,
         "host_ready_at": host.ready_at if host else None,

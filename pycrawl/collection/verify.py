@@ -16,7 +16,7 @@ from pycrawl.crawl.directory import CrawlDirectory
 from pycrawl.errors import StoreError
 from pycrawl.record import trec_web
 from pycrawl.state import documents, meta, passages
-from pycrawl.state.counters import totals
+from pycrawl.state.counters import family, totals
 from pycrawl.state.database import Database
 from pycrawl.state.standings import DEEPEST, Standings
 from pycrawl.state.unwanted import row_hash
@@ -226,4 +226,8 @@ def _counters_match(database: Database) -> Check:
         (counted,) = database.query(sql).fetchone()
         if counted != known.get(name, 0):
             faults.append(f"{name}: {known.get(name, 0):,} by the counter, {counted:,} by counting")
+    parts = [known.get(name, 0) for name in ("pages_stored", "duplicates_exact", "unchanged")]
+    accounted = sum(parts) + sum(family(known, "not_kept").values())
+    if accounted != known.get("pages_fetched", 0):
+        faults.append(f"pages_fetched: {known.get('pages_fetched', 0):,}, of which {accounted:,} are accounted for")
     return Check("the counters agree with the tables", len(_COUNTED), tuple(faults))

@@ -32,7 +32,6 @@ from pycrawl.state.unwanted import Unwanted
 from pycrawl.store.compound import failure, fsync_directory
 from pycrawl.store.reader import RecordReader
 from pycrawl.store.rewrite import Moved, Rewriter, drop_new_name, old_name, remove_unfinished, take_old_name
-from pycrawl.urls.normal_form import UrlRules, from_user
 from pycrawl.urls.parts import host_key
 from pycrawl.urls.url_texts import urls_in
 
@@ -58,17 +57,16 @@ def carry_on(
         database.commit()
 
 
-def take_back(directory: CrawlDirectory, config: Config, lines: Iterable[str], now: float) -> int:
-    """The URLs on the lines are wanted again, those that were forgotten: how many. The caller holds the directory."""
+def take_back(directory: CrawlDirectory, config: Config, urls: Iterable[str], now: float) -> int:
+    """Those of the normalised URLs that were forgotten are wanted again: how many. The caller holds the directory."""
     database = Database.open(directory.state)
     try:
         carry_on(directory, database, config)
         with database.explained():
             seed = meta.hash_seed(database)
-            unwanted, rules = Unwanted(database, seed), UrlRules.of(config)
+            unwanted = Unwanted(database, seed)
             judge = Judge(config, unwanted)
-            urls = dict.fromkeys(from_user(line.strip(), rules) for line in lines if line.strip())
-            taken = [url for url in urls if url is not None and unwanted.is_unwanted(url)]
+            taken = [url for url in dict.fromkeys(urls) if unwanted.is_unwanted(url)]
             for url in taken:
                 unwanted.take_back(database, url, now)
                 aside = judge.code_of(url, host_key(url), is_seed_host=True, depth=0, hops=0, ask=0)

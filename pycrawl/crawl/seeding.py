@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from pycrawl.config import Config
 from pycrawl.crawl.session import Session
+from pycrawl.urls.host_settings import SettingsByHost
 from pycrawl.urls.normal_form import UrlRules, from_user, normalise_behind
 from pycrawl.urls.parts import host_key, likely_origin, origin, url_hash
 from pycrawl.urls.reasons import Reason
@@ -60,6 +61,7 @@ def read_seeds(lines: Iterable[str], config: Config, seeded: Seeded) -> Iterator
     """Yields the normal form of the seeds, one on a line, as people write them; those that are no URL are refused in
     `seeded`. Lines without a seed are passed over."""
     rules = UrlRules.of(config)
+    settings = SettingsByHost(config)
     origins: set[str] = set()  # those seen to be normal: what stands behind them needs no parser
     for line in lines:
         text = seed_in(line)
@@ -75,7 +77,7 @@ def read_seeds(lines: Iterable[str], config: Config, seeded: Seeded) -> Iterator
             url = from_user(text, rules)
             if url is not None:
                 origins.add(origin(url))
-        if url is None or len(url) > config.limits.max_url_length:
+        if url is None or len(url) > settings.of_url(url).limits.max_url_length:
             seeded.refuse(text, Reason.NOT_A_URL if url is None else Reason.TOO_LONG)
         else:
             yield url

@@ -85,9 +85,14 @@ def may_ignore_robots(failing_since: float, now: float) -> bool:
 
 
 def is_robots_current(file: RobotsFile, ttl: float, now: float) -> bool:
-    """Whether a robots.txt need not be asked for again. `ttl` is the setting of now: it may have been longer when the
-    file came."""
-    return now < min(file.expires_at, file.fetched_at + max(ttl, MIN_ROBOTS_LIFETIME))
+    """Whether a robots.txt need not be asked for again."""
+    return now < robots_expire_at(file, ttl)
+
+
+def robots_expire_at(file: RobotsFile, ttl: float) -> float:
+    """When a robots.txt is to be asked for again. `ttl` is the setting of now: it may have been longer when the file
+    came."""
+    return min(file.expires_at, file.fetched_at + max(ttl, MIN_ROBOTS_LIFETIME))
 
 
 def retry_after_seconds(value: str, now: float) -> float:

@@ -27,6 +27,9 @@ class Reply:
     before: Callable[[int], None] | None = None
 
 
+NOT_FOUND = Reply(status=404)
+
+
 def page(*links: str, text: str = "") -> Reply:
     anchors = "".join(f'<a href="{link}">a link</a>' for link in links)
     return Reply(f"<!DOCTYPE html><title>A page</title><p>{text}{anchors}</p>\n")
@@ -51,9 +54,12 @@ class _Server(ThreadingHTTPServer):
 
 
 class Site:
-    """`with Site({"/": page("/a"), …}) as site:`; what is not listed is a 404."""
+    """`with Site({"/": page("/a"), …}) as site:`; what is not listed is answered `otherwise`."""
 
-    def __init__(self, pages: Mapping[str, Reply], address: str = "127.0.0.1", port: int = 0) -> None:
+    def __init__(
+        self, pages: Mapping[str, Reply], address: str = "127.0.0.1", port: int = 0, otherwise: Reply = NOT_FOUND
+    ) -> None:
+        self.otherwise = otherwise
         self.pages = dict(pages)
         self.asked: list[str] = []  # paths, in the order in which they were asked for …
         self.headers: list[Message] = []  # … the headers of each of these requests …
@@ -79,7 +85,7 @@ class Site:
                     site.asked.append(self.path)
                     site.headers.append(self.headers)
                     site.asked_at.append(time.monotonic())
-                reply = site.pages.get(self.path, Reply(status=404))
+                reply = site.pages.get(self.path, site.otherwise)
                 if reply.before is not None:
                     reply.before(self.client_address[1])
                 time.sleep(reply.seconds)
@@ -87,7 +93,8 @@ class Site:
                 try:
                     self.send_response(reply.status)
                     self.send_header("Content-Type", reply.content_type)
-                    self.send_header("Content-Length", str(len(body)))
+                    if "Content-Length" not in reply.headers:
+                        self.send_header("Content-Length", str(len(body)))
                     for name, value in reply.headers.items():
                         self.send_header(name, value)
                     self.end_headers()

@@ -324,12 +324,18 @@ def test_wrong_usage(crawl: Crawl, arguments: list[str]) -> None:
 
 
 def test_while_a_crawl_runs(web: Web, crawl: Crawl) -> None:
+    crawl.run("forget", web.site.url + web.private[0])
     web.site.pages["/slow"] = Reply("<p>slow</p>", seconds=5.0)
     crawl.run("add", web.site.url + "/slow")
     running = crawl.start("crawl")
     running.until(lambda: "/slow" in web.site.asked)
     ended = crawl.run("forget", web.site.url + web.secret, exit_code=3)
     assert "a crawl is running" in ended.stderr
+    crawl.run("add", "--again", web.site.url + web.private[0], exit_code=3)
+    ended = crawl.run("add", web.site.url + web.private[0], exit_code=2)
+    assert "forget" in ended.stderr
+    ended = crawl.run("add", web.site.url + web.private[0], web.site.url + "/more")
+    assert "it will add 1 URL" in ended.stdout
     running.kill_tree()
 
 

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from pycrawl.simweb import SimServer, SimWebSettings
 from tests.e2e.conftest import MakeCrawl
 from tests.e2e.crawling import PROGRAM, Crawl, Settings, pycrawl
 from tests.e2e.site import Reply, Site, after, page
@@ -98,6 +99,42 @@ def test_every_page_is_accounted_for(make_crawl: MakeCrawl, site: Site, tmp_path
     expected = {"new": 1, "changed": 1, "gone": 1, "unchanged": 3, "not_modified": 1}
     assert {name: figures[name] for name in expected} == expected
     assert "1 new, 1 changed, 1 gone, 4 unchanged (1 by status 304), 2 failed" in summary
+
+
+def test_soft_404s_and_answers_cut_short_are_accounted_for(make_crawl: MakeCrawl, tmp_path: Path) -> None:
+    """A host that says "not found" with status 200; an answer that is shorter than it should be, at each try."""
+    nothing = "There is no such page on this server, and there has never been one; look at the list of all pages. " * 5
+    names = [f"/{place}/{number}" for place in ("a", "b") for number in range(40)]
+    links = [*names, *(f"/missing-{number}.html" for number in range(20)), "/cut"]
+    pages = {
+        "/": page(*links),
+        "/cut": Reply("<p>half of it", headers={"Content-Length": "100", "Connection": "close"}),
+    }
+    pages |= {name: page(text=f"page {name} " + " ".join(f"{name}{word}" for word in range(60))) for name in names}
+    with Site(pages, otherwise=Reply(f"<title>Not found</title><p>{nothing}</p>")) as site:
+        crawl = make_crawl([site.url + "/"], {"traps": {"soft_404": True}})
+        summary, figures = run(crawl, tmp_path / "report")
+        assert_all_add_up(crawl, summary, figures, 0)
+        assert figures["not_kept"]["soft-404"] == 20
+        crawl.verify()
+
+
+def test_a_crawl_that_was_killed_adds_up(make_crawl: MakeCrawl, tmp_path: Path) -> None:
+    web = SimWebSettings(seed=12, hosts=6, pages=300, port=0, mean_page_bytes=2_000, crawl_delay=0, latency=0.01)
+    with SimServer(web) as server:
+        crawl = make_crawl([server.seed], {"recrawl": {"min_interval": 0}})
+        running = crawl.start("crawl")
+        assert running.until(lambda: crawl.query("SELECT 1 FROM documents LIMIT 1") != [])
+        running.kill_tree()
+        before = crawl.stats()["pages_fetched"]
+        assert_all_add_up(crawl, *run(crawl, tmp_path / "first"), before)
+        before = crawl.stats()["pages_fetched"]
+        server.set_version(1)
+        summary, figures = run(crawl, tmp_path / "second", "--recrawl")
+        assert_all_add_up(crawl, summary, figures, before)
+        assert figures["changed"] > 0
+        assert figures["not_modified"] > 0
+        crawl.verify()
 
 
 # Nothing could be fetched
@@ -289,7 +326,9 @@ def test_the_log_names_urls(make_crawl: MakeCrawl, site: Site) -> None:
     crawl = make_crawl([site.url + "/"])
     crawl.run("crawl")
     log = (crawl.directory.log / "crawl.log").read_text()
-    assert f"{site.url}/missing: http-4xx 404" in log
+    assert re.search(
+        rf"^\d{{4}}-\d\d-\d\d \d\d:\d\d:\d\d[+-]\d{{4}} INFO {site.url}/missing: http-4xx 404", log, re.MULTILINE
+    )
 
 
 def test_times_can_be_given_back_as_they_are_shown(make_crawl: MakeCrawl, site: Site) -> None:

@@ -40,7 +40,7 @@ class RobotsJobs:
         lease.queue.rules.forget_redirect(lease.site)
         if result.outcome is Outcome.REDIRECT and self._is_out_of_scope(result.location):
             # RFC 9309, 2.3.1.2: rules that cannot be reached by redirects count as not there.
-            expires_at = self._run.now() + self._run.config.politeness.robots_ttl
+            expires_at = self._run.now() + lease.queue.settings.politeness.robots_ttl
             self._keep(lease, RobotsFile(_NOT_FOUND, b"", result.fetched_at, expires_at), 0.0)
         elif result.outcome is Outcome.REDIRECT:
             lease.queue.rules.note_redirect(lease.site, result.location, result.hops)
