@@ -19,6 +19,7 @@ from pycrawl.frontier.discovered import Discovered
 from pycrawl.frontier.front import STRETCH, FrontQueues
 from pycrawl.frontier.gates import Gates
 from pycrawl.frontier.guests import Guest, Guests
+from pycrawl.frontier.held import Held
 from pycrawl.frontier.host_pace import HostPace, host_pace
 from pycrawl.frontier.judge import Judge
 from pycrawl.frontier.sieve import Added, Sieve
@@ -101,13 +102,12 @@ class Frontier:
         self._gates = Gates()
         self._guests = Guests(hosts, self.settings, self._gates, self._queues)
         self._prioritiser = _prioritiser_of(config)
-        self._run_depth = _NEVER  # deeper URLs are held until the next run
-        self._held: list[tuple[int, int, int]] = []  # not yet in the table: id, host id, revisit
         self._standings = standings
         self._sieve = Sieve(
             database, hosts, counters, seen, standings, self._front, judge, self._level_of, self._prioritiser is None
         )
-        self._sieve.let_in = self._let_in
+        self._held = Held(database, counters, self._front, self._back, standings)
+        self._sieve.let_in = self._held.let_in
 
     # In
 
@@ -155,8 +155,7 @@ class Frontier:
         URLs deeper than `max_depth` are held: they stay queued, and wait for the next run.
         """
         self._opened_at = now
-        self._run_depth = max_depth
-        self._hold_deep_entries()
+        self._held.open(max_depth)
         self._retired.clear()
         self._heaps = [[] for _ in range(fetchers)]
         self._load = [0] * fetchers
@@ -178,8 +177,8 @@ class Frontier:
             if waiting is None:
                 return
             depth = min(waiting.depth, self._standings.depth_of(waiting.url_id))  # the row may not be written yet
-            if depth > self._run_depth:
-                self._held.append((waiting.url_id, waiting.host_id, waiting.revisit))
+            if self._held.is_too_deep(depth):
+                self._held.hold(waiting.url_id, waiting.host_id, waiting.revisit)
                 continue
             self._seen.leave_front(waiting.url_id)
             queue = self._queues.get(waiting.host_id) or self._make_queue(waiting.host_id)
@@ -195,40 +194,6 @@ class Frontier:
         """A host that has given all the pages it may can still be asked for them again."""
         if _has_given_all(queue) and not is_parked(queue.host.failures):
             self.unpark(queue)
-
-    def _hold_deep_entries(self) -> None:
-        """What an earlier run has left in the back queues may be too deep for this one."""
-        if self._run_depth == _NEVER:
-            return
-        rows = self._database.query(
-            "SELECT back.url_id, back.host_id, back.revisit, back.seq FROM back JOIN urls ON urls.id = back.url_id"
-            " WHERE urls.depth > ?",
-            (self._run_depth,),
-        ).fetchall()
-        self._held += [row[:3] for row in rows]
-        self._back.remove_rows([(host_id, seq) for _, host_id, _, seq in rows])
-        self._back.flush()  # else hosts would get a queue for what has left it
-
-    def _let_in(self, ids: list[int]) -> None:
-        """A shorter way was found to these URLs: those held that are no longer too deep join this run."""
-        if self._run_depth == _NEVER:
-            return
-        near = [url_id for url_id in ids if self._standings.depth_of(url_id) <= self._run_depth]
-        self._flush_held()
-        rows = self._database.query_each(
-            "SELECT urls.depth, held.url_id, held.host_id, held.revisit FROM held JOIN urls ON urls.id = held.url_id"
-            " WHERE held.url_id IN ({})",
-            near,
-        )
-        found = [(priority(depth, 0), url_id, host_id, revisit) for depth, url_id, host_id, revisit in list(rows)]
-        self._database.write_many("DELETE FROM held WHERE url_id = ?", [(row[1],) for row in found])
-        self._counters.add("held", -len(found))
-        self._front.put(found)
-
-    def _flush_held(self) -> None:
-        self._database.write_many("INSERT OR REPLACE INTO held VALUES (?, ?, ?)", self._held)
-        self._counters.add("held", len(self._held))
-        self._held.clear()
 
     def _make_queue(self, host_id: int) -> BackQueue:
         fetcher = min(range(len(self._load)), key=self._load.__getitem__)
@@ -462,7 +427,7 @@ class Frontier:
         """Write what is only in memory; to be committed by the caller."""
         self._front.flush()
         self._back.flush()
-        self._flush_held()
+        self._held.flush()
         self._seen.flush()
         self._standings.flush()
         self._hosts.flush()
