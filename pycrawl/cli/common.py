@@ -103,7 +103,10 @@ def moment(at: float | None) -> str:
 
 
 def parse_moment(ctx: click.Context, parameter: click.Parameter, value: str | None) -> float | None:
-    """A click callback: reads seconds since 1970, or ISO 8601, which without a zone is local time."""
+    """A click callback: reads ISO 8601, which without a zone is local time, seconds since 1970, or how long ago it was
+    ("12h"). Returns seconds since 1970."""
+    from pycrawl.config.keys import parse_duration
+
     if value is None:
         return None
     try:
@@ -113,9 +116,13 @@ def parse_moment(ctx: click.Context, parameter: click.Parameter, value: str | No
     try:
         return datetime.fromisoformat(value).timestamp()
     except (ValueError, OverflowError):
+        pass
+    try:
+        return time.time() - parse_duration(value)
+    except ValueError:
         raise click.BadParameter(
-            "expected a time such as 2026-03-01, 2026-03-01T12:30, 2026-03-01 12:30:00+01:00 or seconds since 1970,"
-            f" found {value!r}"
+            "expected a time such as 2026-03-01, 2026-03-01T12:30, 2026-03-01 12:30:00+01:00 or seconds since 1970, or"
+            f" how long ago it was, such as 12h or 7d; found {value!r}"
         ) from None
 
 

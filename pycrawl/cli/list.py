@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pycrawl.cli.common import crawl_directory, directory_option, moment, open_for_reading
+from pycrawl.cli.common import crawl_directory, directory_option, moment, open_for_reading, parse_moment
 from pycrawl.cli.hosts_named import host_ids
-from pycrawl.cli.time_option import read_time
 from pycrawl.cli.visible import visible
 from pycrawl.errors import UsageError
 
@@ -39,7 +38,7 @@ def check_reason(reason: str) -> None:
 @click.option("--reason", metavar="R", default="", help="Only URLs that stand there for this reason.")
 @click.option("--host", metavar="H", help='Only URLs of this host; "*.example.com" means all hosts of a domain.')
 @click.option(
-    "--changed-since", metavar="TIME", callback=read_time,
+    "--changed-since", metavar="TIME", callback=parse_moment,
     help="Only pages that are new, changed or gone since then (2026-03-01T18:00, or 12h: in the last 12 hours).",
 )  # fmt: skip
 @click.option("--due", is_flag=True, help="Only URLs that are queued and whose host may be asked now.")

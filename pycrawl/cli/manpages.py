@@ -32,6 +32,7 @@ _CODES_OF = {
     "demo": (0, 1, 2, 3, 4, 5, 130),
     "init": (0, 1, 2, 3, 4, 130),
     "add": (0, 1, 2, 4, 130),
+    "retry": (0, 1, 2, 4, 130),
     "forget": (0, 1, 2, 3, 4, 130),
 }
 _FILES = {
@@ -39,7 +40,7 @@ _FILES = {
     "state.db": "The state: one SQLite database in WAL mode; state.db-wal and state.db-shm belong to it.",
     "docs/WTX001/B01.gz": "The collection: compound files with TREC Web records, gzipped.",
     "log/crawl.log, log/fetchers.log": "What went wrong in the crawl, and in its fetcher processes.",
-    "inbox/": "Seeds that `pycrawl add` left for the crawl that is running.",
+    "inbox/": "What `pycrawl add` and `pycrawl retry` left for the crawl that is running.",
     "lock": "Locked by the crawl that is running; holds its process id and when it started.",
 }
 _NO_PROSE = "\b"  # click's mark for a paragraph whose lines are kept as they are

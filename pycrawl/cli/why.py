@@ -111,7 +111,9 @@ def _found_lines(facts: dict[str, Any]) -> list[str]:
         source = f" {_page(found[number + 1]['url'])}" if number + 1 < len(found) else ""
         lines.append(f"{start} {words.get(step['via'], step['via'])}{source}")
     away = found[0]["depth"]
-    lines[0] += f" ({plural(away, 'link')} away from a seed)" if away else ""
+    is_shorter = found[-1]["via"] == "seed" and away < sum(step["via"] == "link" for step in found)
+    way = " by a shorter way than this one" if is_shorter else ""
+    lines[0] += f" ({plural(away, 'link')} away from a seed{way})" if away or is_shorter else ""
     if facts["asks"]:
         lines.append(f"  every link to it asks not to be followed: {', '.join(facts['asks'])}")
     if facts["inlinks"] > 1:

@@ -178,8 +178,11 @@ def _charset(database: Database, document_id: int) -> dict[str, str] | None:
 
 def _copy(database: Database, document_id: int) -> dict[str, Any] | None:
     """Returns what the document is an exact or near copy of; None if it is no copy."""
-    original_id = documents.document(database, document_id).duplicate_of
+    found = documents.document(database, document_id)
+    original_id = found.duplicate_of
     if original_id:
+        if documents.document(database, original_id).url_id == found.url_id:
+            return None  # the page has gone back to an older version of its own
         url, _ = documents.url_and_time(database, original_id)
         return {"kind": "exact", "of": url, "resemblance": 1.0, "representative": url}
     near = nearness_of(database, document_id)

@@ -26,10 +26,11 @@ class SeedOutcome:
 
 
 def has_page(database: Database) -> bool:
-    """True if a seed, or the page that it redirects to, gave a page when it was last asked for."""
+    """True if a seed, or the page that it redirects to, gave a page when it was last asked for, or has one stored."""
     row = database.query(
         "SELECT EXISTS (SELECT 1 FROM urls JOIN visits ON visits.url_id = urls.id WHERE urls.depth = 0"
-        " AND visits.requeued = 0 AND (visits.status BETWEEN 200 AND 299 OR visits.status = 304))"
+        " AND visits.requeued = 0 AND (visits.status BETWEEN 200 AND 299 OR visits.status = 304"
+        " OR visits.document_id != 0))"
     ).fetchone()
     return bool(row[0])
 

@@ -116,13 +116,6 @@ class Session:
 
     # Documents
 
-    def stored_before(self, url_id: int, body: StoredBody) -> Document | None:
-        """Returns the document that holds these bytes, if it is one of this very URL; None if there is none, or if they
-        were first stored for another URL."""
-        same = self.content_seen.find(body.digest)
-        document = self._document(same) if same else None
-        return document if document is not None and document.url_id == url_id else None
-
     def store(self, url_id: int, url: str, fetched_at: float, body: StoredBody) -> Document:
         """Append a page to the collection, or point to the record that holds the same bytes. Returns its document,
         which is part of the open group."""

@@ -20,6 +20,7 @@ from pycrawl.frontier.discovered import Discovered
 from pycrawl.frontier.front import STRETCH, FrontQueues
 from pycrawl.frontier.gates import Gates
 from pycrawl.frontier.guests import Guest, Guests
+from pycrawl.frontier.held import Held
 from pycrawl.frontier.host_pace import HostPace, host_pace
 from pycrawl.frontier.judge import Judge
 from pycrawl.frontier.sieve import Added, Sieve
@@ -102,13 +103,12 @@ class Frontier:
         self._gates = Gates()
         self._guests = Guests(hosts, self.settings, self._gates, self._queues)
         self._prioritiser = _prioritiser_of(config)
-        self._run_depth = _NEVER  # deeper URLs are held until the next run
-        self._held: list[tuple[int, int, int]] = []  # (id, host id, revisit) of held URLs, not yet in the table `held`
         self._standings = standings
         self._sieve = Sieve(
             database, hosts, counters, seen, standings, self._front, judge, self._level_of, self._prioritiser is None
         )
-        self._sieve.let_in = self._let_in
+        self._held = Held(database, counters, self._front, self._back, standings)
+        self._sieve.let_in = self._held.let_in
 
     # In
 
@@ -159,8 +159,7 @@ class Frontier:
         than `max_depth` are held: they wait for the next run.
         """
         self._opened_at = now
-        self._run_depth = max_depth
-        self._hold_deep_entries()
+        self._held.open(max_depth)
         self._retired.clear()
         self._heaps = [[] for _ in range(fetchers)]
         self._load = [0] * fetchers
@@ -183,50 +182,23 @@ class Frontier:
             if waiting is None:
                 return
             depth = min(waiting.depth, self._standings.depth_of(waiting.url_id))  # the row may not be written yet
-            if depth > self._run_depth:
-                self._held.append((waiting.url_id, waiting.host_id, waiting.revisit))
+            if self._held.is_too_deep(depth):
+                self._held.hold(waiting.url_id, waiting.host_id, waiting.revisit)
                 continue
             self._seen.leave_front(waiting.url_id)
             queue = self._queues.get(waiting.host_id) or self._make_queue(waiting.host_id)
             entry = Entry(waiting.url_id, waiting.url, depth, waiting.hops, waiting.revisit)
-            if queue.order:
+            if queue.order or (entry.revisit and _has_given_all(queue)):
                 self._back.push(queue, entry)
+                self._let_revisit(queue)
             else:
                 self._back.append(queue, entry)
             self._schedule(queue)
 
-    def _hold_deep_entries(self) -> None:
-        """Move URLs that are too deep for this run from the back queues, where an earlier run left them, to `held`."""
-        if self._run_depth == _NEVER:
-            return
-        rows = self._database.query(
-            "SELECT back.url_id, back.host_id, back.revisit, back.seq FROM back JOIN urls ON urls.id = back.url_id"
-            " WHERE urls.depth > ?",
-            (self._run_depth,),
-        ).fetchall()
-        self._held += [row[:3] for row in rows]
-        self._back.remove_rows([(host_id, seq) for _, host_id, _, seq in rows])
-
-    def _let_in(self, ids: list[int]) -> None:
-        """Queue those of the held URLs `ids` that a shorter way has brought within this run's depth."""
-        if self._run_depth == _NEVER:
-            return
-        near = [url_id for url_id in ids if self._standings.depth_of(url_id) <= self._run_depth]
-        self._flush_held()
-        rows = self._database.query_each(
-            "SELECT urls.depth, held.url_id, held.host_id, held.revisit FROM held JOIN urls ON urls.id = held.url_id"
-            " WHERE held.url_id IN ({})",
-            near,
-        )
-        found = [(priority(depth, 0), url_id, host_id, revisit) for depth, url_id, host_id, revisit in list(rows)]
-        self._database.write_many("DELETE FROM held WHERE url_id = ?", [(row[1],) for row in found])
-        self._counters.add("held", -len(found))
-        self._front.put(found)
-
-    def _flush_held(self) -> None:
-        self._database.write_many("INSERT OR REPLACE INTO held VALUES (?, ?, ?)", self._held)
-        self._counters.add("held", len(self._held))
-        self._held.clear()
+    def _let_revisit(self, queue: BackQueue) -> None:
+        """Unpark the queue of a host that has given all the pages it may: it may still be asked for these again."""
+        if _has_given_all(queue) and not is_parked(queue.host.failures):
+            self.unpark(queue)
 
     def _make_queue(self, host_id: int) -> BackQueue:
         """Open the back queue of a host, with the fetcher that had it before unless that one has far more queues."""
@@ -246,7 +218,7 @@ class Frontier:
         """Put a queue into its fetcher's heap if it belongs there; one whose host has given all it may is parked."""
         if self._could_be_hit(queue):
             self._push(queue, queue.host.ready_at, next(self._ticket))
-        elif queue.host.pages >= _page_limit(queue) and not queue.is_empty:
+        elif _has_given_all(queue) and not queue.is_empty and not _is_revisit_next(queue):
             self.park(queue)
 
     def _could_be_hit(self, queue: BackQueue) -> bool:
@@ -257,7 +229,7 @@ class Frontier:
         most = queue.settings.politeness.connections_per_host + ahead if queue.host.address else 1
         if queue.scheduled or queue.in_flight >= most or queue.is_empty:
             return False
-        return queue.host.pages + queue.in_flight < _page_limit(queue)
+        return queue.host.pages + queue.in_flight < _page_limit(queue) or _is_revisit_next(queue)
 
     def _push(self, queue: BackQueue, at: float, ticket: int) -> None:
         queue.scheduled = True
@@ -481,10 +453,20 @@ class Frontier:
         """Write all changes that only memory holds; to be committed by the caller."""
         self._front.flush()
         self._back.flush()
-        self._flush_held()
+        self._held.flush()
         self._seen.flush()
         self._standings.flush()
         self._hosts.flush()
+
+
+def _has_given_all(queue: BackQueue) -> bool:
+    """True if the host has given as many different pages as limits.max_pages_per_host allows."""
+    return queue.host.pages >= _page_limit(queue)
+
+
+def _is_revisit_next(queue: BackQueue) -> bool:
+    """True if the URL at the head was asked for before: it is no further page of its host."""
+    return bool(queue.entries and queue.entries[0].revisit)
 
 
 def _page_limit(queue: BackQueue) -> float:

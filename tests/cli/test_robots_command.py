@@ -13,7 +13,7 @@ import pytest
 from tests.e2e.crawling import Crawl
 from tests.e2e.site import Reply, Site, page
 
-USAGE = 2
+USAGE, NO_PAGE = 2, 5
 TEXT = """\
 User-agent: *
 Disallow: /
@@ -98,7 +98,7 @@ def test_a_host_without_one(tmp_path: Path) -> None:
 def test_one_that_cannot_be_read(tmp_path: Path) -> None:
     with Site({"/robots.txt": Reply(status=500), "/": page()}) as site:
         crawl = Crawl.make(tmp_path / "crawl", [site.url + "/"])
-        crawl.run("crawl", "--max-time", "3s", exit_code=5)
+        crawl.run("crawl", "--max-time", "3s", exit_code=NO_PAGE)
         facts = robots(crawl, site.url + "/")
         assert (facts["allowed"], facts["known"]) == (False, False)
         assert facts["unreachable_since"] <= facts["asked_again_at"]

@@ -159,10 +159,10 @@ class Crawl:
     def configure(self, settings: Settings) -> None:
         self.directory.config_file.write_text(toml(merged(FAST, settings)), "utf-8")
 
-    def run(self, command: str, *arguments: str | Path, exit_code: int | None = 0) -> subprocess.CompletedProcess[str]:
-        """Run a command to its end, and expect its exit code; None: whatever it is."""
+    def run(self, command: str, *arguments: str | Path, exit_code: int = 0) -> subprocess.CompletedProcess[str]:
+        """Run a command to its end, and expect its exit code."""
         ended = pycrawl(command, "-C", self.path, *arguments)
-        assert exit_code in (None, ended.returncode), f"{ended.returncode}: {ended.stdout}{ended.stderr}"
+        assert ended.returncode == exit_code, f"{ended.returncode}: {ended.stdout}{ended.stderr}"
         return ended
 
     def start(self, command: str, *arguments: str, before: Iterable[str] = ()) -> Running:

@@ -46,10 +46,6 @@ USAGE = 2  # exit code of `add` when no URL can be crawled
 MOST_SECONDS = "20s"  # of a run in which hosts may refuse connections
 
 
-def has_command(name: str) -> bool:
-    return CliRunner().invoke(cli, [name, "--help"]).exit_code == 0
-
-
 class Step(Protocol):
     def take(self, life: Life) -> None: ...
 
@@ -264,8 +260,7 @@ class Add:
 @dataclass(frozen=True, slots=True)
 class Retry:
     def take(self, life: Life) -> None:
-        if has_command("retry"):
-            life.command("retry")
+        life.command("retry")
         life.check_requests(life.rules)
 
 
@@ -289,6 +284,20 @@ class Forget:
         if is_known:
             life.wishes = replace(life.wishes, forgotten=(*life.wishes.forgotten, entry))
         life.crawl.verify()
+
+
+@dataclass(frozen=True, slots=True)
+class AddAgain:
+    """The page that was forgotten first, if nothing else speaks of it, is wanted again, as a seed."""
+
+    def take(self, life: Life) -> None:
+        for entry in life.wishes.forgotten:
+            rest = tuple(other for other in life.wishes.forgotten if other != entry)
+            url = entry.removesuffix("$")
+            if url != entry and not replace(life.wishes, forgotten=rest).has_forgotten(url):
+                life.command("add", "--again", url, codes=(0, USAGE))
+                life.wishes = Wishes((*life.wishes.seeds, url), rest)
+                return
 
 
 @dataclass(frozen=True, slots=True)

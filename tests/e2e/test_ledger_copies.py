@@ -89,7 +89,8 @@ def test_what_only_a_soft_404_named_is_fetched_when_another_page_names_it(make_c
     sold = [f"/sold{number}" for number in range(6)]
     with Site({}) as site:
         pages = {path: page(text=f"{path} {words.replace('word', path)}") for path in first}
-        pages["/"] = page(*first, *sold, "/last1", text="the shop")
+        pages["/"] = page(*first, text="the shop")
+        pages["/item11"] = page(*sold, "/last1", text="when the host has been probed")
         pages["/last1"] = page("/last2", text="on")
         pages["/last2"] = page("/last3", text="and on")
         pages["/last3"] = page("/offer", text=f"in the end {words}")

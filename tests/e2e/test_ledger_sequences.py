@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from tests.e2e.ledger_steps import (
     Add,
+    AddAgain,
     Change,
     CrawlSome,
     FaultBegins,
@@ -27,7 +28,6 @@ from tests.e2e.ledger_steps import (
     Retry,
     Step,
     TakeAllBack,
-    has_command,
 )
 from tests.e2e.ledger_web import REFUSED, LedgerWeb
 
@@ -81,8 +81,7 @@ def others() -> st.SearchStrategy[Step]:
     steps: list[st.SearchStrategy[Step]] = [st.builds(FaultsEnd), st.builds(PagesChange), st.builds(Retry)]
     steps += [st.builds(Add, st.just(name), st.just(path)) for name, path in SEEDS]
     steps += [st.builds(FaultBegins, *map(st.just, fault)) for fault in FAULTS]
-    if has_command("forget"):
-        steps += [st.builds(Forget, *map(st.just, one)) for one in FORGOTTEN]
+    steps += [st.builds(Forget, *map(st.just, one)) for one in FORGOTTEN] + [st.builds(AddAgain)]
     return st.one_of(*steps)
 
 

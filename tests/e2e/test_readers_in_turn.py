@@ -11,7 +11,7 @@ from tests.e2e.conftest import MakeCrawl
 from tests.e2e.crawling import pycrawl
 from tests.e2e.site import Reply, Site
 
-MISSING = "The compiled reader is missing: pages are read by way of a tree, which is slower."
+MISSING = "The compiled reader is not used (PYCRAWL_NATIVE=0 is set): pages are read by way of a tree, which is slower."
 ODD = Reply("<title>t</title><svg><title/><path/></svg><template><a href=/no>x</a></template><a href=/next>x</a>")
 
 

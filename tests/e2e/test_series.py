@@ -60,7 +60,7 @@ def test_calendars_beside_honest_hosts_are_left(make_crawl: MakeCrawl) -> None:
             " WHERE outcome = 'trap' AND url LIKE '%?month=%' LIMIT 1"
         )[0]
         assert crawl.why(url)["series"]["stopped"]
-        assert "series /calendar?month={date}: " in crawl.run("why", url).stdout
+        assert "series /calendar?month={date}: " in crawl.run("why", "--verbose", url).stdout
 
 
 def crawl_archives(make_crawl: MakeCrawl, archives: list[dict[str, Answer]]) -> None:

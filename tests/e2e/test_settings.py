@@ -154,4 +154,7 @@ def test_encodings_are_recorded_as_declared_and_as_used(make_crawl: MakeCrawl) -
             "/silent": {"used": "utf-8", "declared": ""},
             "/ascii": None,
         }
-        assert "text read as utf-8, though declared as shift_jis" in crawl.run("why", site.url + "/wrong").stdout
+        assert (
+            "text read as utf-8, though declared as shift_jis"
+            in crawl.run("why", "--verbose", site.url + "/wrong").stdout
+        )

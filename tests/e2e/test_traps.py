@@ -162,7 +162,7 @@ def test_judgements_are_explained_and_survive_a_restart(make_crawl: MakeCrawl) -
         assert shape["kind"] == "/calendar/0/0/"
         assert shape["stopped"]
         assert shape["yield"] < 0.4
-        assert f"pages like /calendar/0/0/: {shape['pages']}" in crawl.run("why", url).stdout
+        assert f"pages like /calendar/0/0/: {shape['pages']}" in crawl.run("why", "--verbose", url).stdout
         assert "trap  " in crawl.run("stats").stdout
         crawl.run("add", web.url(0) + "/calendar/1950/1/")
         crawl.run("crawl")

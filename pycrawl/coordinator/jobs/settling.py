@@ -98,12 +98,10 @@ class Settler:
         or the one from before if the page has not changed. `last` is the URL's last visit."""
         assert result.body is not None
         entry, session = lease.entry, self._session
-        if last is not None and last.document_id and not self._run.config.content.store_duplicates:
-            before = session.stored_before(entry.url_id, result.body)
-            if before is not None:
-                self._run.counts.unchanged += 1
-                session.group.counts["unchanged"] += 1
-                return before.id
+        if last is not None and last.document_id and last.digest == result.body.digest:
+            self._run.counts.unchanged += 1
+            session.group.counts["unchanged"] += 1
+            return last.document_id
         if last is not None and last.document_id:
             self._run.counts.changed += 1
         else:

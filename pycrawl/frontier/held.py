@@ -1,0 +1,72 @@
+"""URLs that an option of one run (--max-depth) leaves out: they stay queued, and wait for the next run.
+
+Filled when a URL is pulled from a front queue, and with what an earlier run left in the back queues; emptied when a
+shorter way to a URL is found, and when the next run opens (`crawl/judging.py`).
+"""
+
+from __future__ import annotations
+
+from pycrawl.frontier.back import BackTable
+from pycrawl.frontier.front import FrontQueues
+from pycrawl.policy.priority import priority
+from pycrawl.state.counters import Counters
+from pycrawl.state.database import Database
+from pycrawl.state.standings import Standings
+
+_NEVER = float("inf")
+
+
+class Held:
+    def __init__(
+        self, database: Database, counters: Counters, front: FrontQueues, back: BackTable, standings: Standings
+    ) -> None:
+        self._database = database
+        self._counters = counters
+        self._front = front
+        self._back = back
+        self._standings = standings
+        self._max_depth = _NEVER
+        self._unwritten: list[tuple[int, int, int]] = []  # id, host id, revisit
+
+    def open(self, max_depth: float) -> None:
+        """From now on URLs deeper than `max_depth` are held; those in the back queues at once."""
+        self._max_depth = max_depth
+        if max_depth == _NEVER:
+            return
+        rows = self._database.query(
+            "SELECT back.url_id, back.host_id, back.revisit, back.seq FROM back JOIN urls ON urls.id = back.url_id"
+            " WHERE urls.depth > ?",
+            (max_depth,),
+        ).fetchall()
+        self._unwritten += [row[:3] for row in rows]
+        self._back.remove_rows([(host_id, seq) for _, host_id, _, seq in rows])
+        self._back.flush()  # else hosts would get a queue for what has left it
+
+    def is_too_deep(self, depth: int) -> bool:
+        return depth > self._max_depth
+
+    def hold(self, url_id: int, host_id: int, revisit: int) -> None:
+        """Keep a URL out of this run."""
+        self._unwritten.append((url_id, host_id, revisit))
+
+    def let_in(self, ids: list[int]) -> None:
+        """A shorter way was found to these URLs: those held that are no longer too deep join this run."""
+        if self._max_depth == _NEVER:
+            return
+        near = [url_id for url_id in ids if not self.is_too_deep(self._standings.depth_of(url_id))]
+        self.flush()
+        rows = self._database.query_each(
+            "SELECT urls.depth, held.url_id, held.host_id, held.revisit FROM held JOIN urls ON urls.id = held.url_id"
+            " WHERE held.url_id IN ({})",
+            near,
+        )
+        found = [(priority(depth, 0), url_id, host_id, revisit) for depth, url_id, host_id, revisit in list(rows)]
+        self._database.write_many("DELETE FROM held WHERE url_id = ?", [(row[1],) for row in found])
+        self._counters.add("held", -len(found))
+        self._front.put(found)
+
+    def flush(self) -> None:
+        """Write what was held since the last time; to be committed by the caller."""
+        self._database.write_many("INSERT OR REPLACE INTO held VALUES (?, ?, ?)", self._unwritten)
+        self._counters.add("held", len(self._unwritten))
+        self._unwritten.clear()
