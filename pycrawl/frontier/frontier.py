@@ -222,8 +222,8 @@ class Frontier:
             self.park(queue)
 
     def _could_be_hit(self, queue: BackQueue) -> bool:
-        """True if the queue belongs in its fetcher's heap: it has URLs, its host may give more, and a connection is
-        free."""
+        """True if the queue belongs in its fetcher's heap: it has URLs, a connection is free, and its host may give
+        another page or the next URL is a revisit."""
         # Until the address is known, and so the gate, the host gets one connection only.
         ahead = 0 if queue.holds_up else queue.ahead
         most = queue.settings.politeness.connections_per_host + ahead if queue.host.address else 1
@@ -236,7 +236,8 @@ class Frontier:
         heapq.heappush(self._heaps[queue.fetcher], (at, ticket, queue))
 
     def park(self, queue: BackQueue) -> None:
-        """Let the run end even if this queue still has URLs. Its host is hit all the same when its time comes."""
+        """Let the run end even if this queue still has URLs. A host that is parked because it keeps failing is hit all
+        the same when its time comes."""
         self._parked += not queue.parked
         queue.parked = True
 
@@ -465,7 +466,7 @@ def _has_given_all(queue: BackQueue) -> bool:
 
 
 def _is_revisit_next(queue: BackQueue) -> bool:
-    """True if the URL at the head was asked for before: it is no further page of its host."""
+    """True if the URL at the head of the queue was visited before, so that it adds no page to those of its host."""
     return bool(queue.entries and queue.entries[0].revisit)
 
 

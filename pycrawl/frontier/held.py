@@ -1,7 +1,7 @@
-"""URLs that an option of one run (--max-depth) leaves out: they stay queued, and wait for the next run.
+"""Held URLs: an option of this run (--max-depth) leaves them out, and they wait in the table `held` for another.
 
-Filled when a URL is pulled from a front queue, and with what an earlier run left in the back queues; emptied when a
-shorter way to a URL is found, and when the next run opens (`crawl/judging.py`).
+Filled when a URL that is too deep is pulled from a front queue, and with those that an earlier run left in the back
+queues. A URL leaves when a shorter way to it is found; all leave when the next run opens (`crawl/judging.py`).
 """
 
 from __future__ import annotations
@@ -26,10 +26,11 @@ class Held:
         self._back = back
         self._standings = standings
         self._max_depth = _NEVER
-        self._unwritten: list[tuple[int, int, int]] = []  # id, host id, revisit
+        self._unwritten: list[tuple[int, int, int]] = []  # (id, host id, revisit) of URLs not yet in the table
 
     def open(self, max_depth: float) -> None:
-        """From now on URLs deeper than `max_depth` are held; those in the back queues at once."""
+        """Hold URLs deeper than `max_depth` from now on. Those in the back queues, which must not be read into memory
+        yet, are moved here at once."""
         self._max_depth = max_depth
         if max_depth == _NEVER:
             return
@@ -40,7 +41,7 @@ class Held:
         ).fetchall()
         self._unwritten += [row[:3] for row in rows]
         self._back.remove_rows([(host_id, seq) for _, host_id, _, seq in rows])
-        self._back.flush()  # else hosts would get a queue for what has left it
+        self._back.flush()  # else hosts would get a back queue for rows that are about to be deleted
 
     def is_too_deep(self, depth: int) -> bool:
         return depth > self._max_depth
@@ -50,7 +51,7 @@ class Held:
         self._unwritten.append((url_id, host_id, revisit))
 
     def let_in(self, ids: list[int]) -> None:
-        """A shorter way was found to these URLs: those held that are no longer too deep join this run."""
+        """Queue those of the held URLs `ids` that a shorter way has brought within this run's depth."""
         if self._max_depth == _NEVER:
             return
         near = [url_id for url_id in ids if not self.is_too_deep(self._standings.depth_of(url_id))]
@@ -66,7 +67,7 @@ class Held:
         self._front.put(found)
 
     def flush(self) -> None:
-        """Write what was held since the last time; to be committed by the caller."""
+        """Write the URLs that were held since the last flush; to be committed by the caller."""
         self._database.write_many("INSERT OR REPLACE INTO held VALUES (?, ?, ?)", self._unwritten)
         self._counters.add("held", len(self._unwritten))
         self._unwritten.clear()
