@@ -34,6 +34,7 @@ from pycrawl.urls.reasons import Reason
 _BY_ASKING = np.array([Reason.NOFOLLOW.code, Reason.SOFT_404_LINK.code], np.uint8)
 _BY_REDIRECTS = np.uint8(Reason.TOO_MANY_REDIRECTS.code)
 _EXTERNAL = Reason.EXTERNAL.code
+_ID_BYTES = 4  # of a URL's id, as `outlinks` has it
 _FORGOTTEN = Reason.FORGOTTEN.code
 
 I64 = NDArray[np.int64]
@@ -199,17 +200,20 @@ class Sieve:
     def _save_outlinks(self, looked: Looked, sources: list[Source], source_of: I64) -> None:
         """Keep the ids of the URLs that each page links or redirects to, without links that ask not to be followed."""
         ids = looked.ids_in_batch()
+        packed = ids.tobytes()
         ends = np.searchsorted(source_of, np.arange(len(sources)), "right").tolist()
-        rows: defaultdict[int, list[U32]] = defaultdict(list)
+        rows: dict[int, bytes] = {}
         begin = 0
         for source, end in zip(sources, ends, strict=True):
             if source.parent_id and not source.ask:
-                targets = ids[begin:end]
-                rows[source.parent_id].append(targets | outlinks.REDIRECT if source.via is Via.REDIRECT else targets)
+                if source.via is Via.REDIRECT:
+                    targets = (ids[begin:end] | outlinks.REDIRECT).tobytes()
+                else:
+                    targets = packed[_ID_BYTES * begin : _ID_BYTES * end]
+                before = rows.get(source.parent_id)
+                rows[source.parent_id] = targets if before is None else before + targets
             begin = end
-        outlinks.save(
-            self._database, ((page, b"".join([one.tobytes() for one in targets])) for page, targets in rows.items())
-        )
+        outlinks.save(self._database, rows.items())
 
     # Known URLs
 
