@@ -207,11 +207,12 @@ def _run(directory: CrawlDirectory, config: Config, fetchers: int, limits: RunLi
 def _check_settings(config: Config) -> None:
     """What is wrong with the scope or names no plugin is said here, not in a fetcher's log."""
     from pycrawl.config.sections import BUILT_IN_TRANSPORTS
-    from pycrawl.plugins import registry
     from pycrawl.urls.scope import Scope
 
     Scope(config)
     if config.crawl.transport not in BUILT_IN_TRANSPORTS:
+        from pycrawl.plugins import registry  # takes some 30 ms to load
+
         registry.find(registry.TRANSPORTS, config.crawl.transport, "crawl.transport")
 
 

@@ -143,7 +143,7 @@ class Sieve:
         if not len(places):
             return NOTHING_ADDED
         firsts = looked.first[places]
-        asks = looked.least(np.array([source.ask for source in sources], np.uint8)[source_of])
+        asks = _least_asks(looked, sources, source_of)
         verdicts = batch.verdicts()
         columns = (
             firsts.tolist(), source_of[firsts].tolist(), least_depths[places].tolist(), asks[places].tolist(),
@@ -157,7 +157,7 @@ class Sieve:
             aside = self._code_of(url, host_id, depth, source.hops, ask, verdicts[first])
             if aside == _FORGOTTEN:
                 url = forgotten_text(int(looked.hashes[places[len(rows)]]))
-            rows.append((url, host_id, depth, source.hops, source.via, source.parent_id, ask, aside))
+            rows.append((url, host_id, depth, source.hops, int(source.via), source.parent_id, ask, aside))
         return self._insert(looked, places, rows, now)
 
     def _code_of(self, url: str, host_id: int, depth: int, hops: int, ask: int, scope_code: int | None = None) -> int:
@@ -228,7 +228,7 @@ class Sieve:
         for url_id, depth in zip(ids[shorter].tolist(), least_depths[known][shorter].tolist(), strict=True):
             news[url_id].depth = depth
         if asides.any():
-            asks = looked.least(np.array([source.ask for source in sources], np.uint8)[source_of])[known]
+            asks = _least_asks(looked, sources, source_of)[known]
             for url_id in ids[(asks == 0) & np.isin(asides, _BY_ASKING)].tolist():
                 news[url_id].clears_ask = True
             hops = looked.least(np.array([source.hops for source in sources], np.int64)[source_of])[known]
@@ -319,6 +319,13 @@ class Sieve:
                 for url_id, depth, low, high in zip(*columns, strict=True)
             ]
             self._front.promote(move for move in moves if move[1] != move[2])
+
+
+def _least_asks(looked: Looked, sources: list[Source], source_of: I64) -> U8:
+    """For each distinct URL of the batch what asks that it not be followed, as far as all links to it do."""
+    if not any(source.ask for source in sources):
+        return np.zeros(len(looked.hashes), np.uint8)
+    return looked.least(np.array([source.ask for source in sources], np.uint8)[source_of])
 
 
 def visited_of(database: Database, ids: Iterable[int]) -> set[int]:

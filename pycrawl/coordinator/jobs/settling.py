@@ -79,13 +79,14 @@ class Settler:
         """
         entry = lease.entry
         last = visit_of(self._session.database, entry.url_id) if entry.revisit else None
+        digest, document_id = b"", 0
+        if result.body is not None:
+            digest, document_id = result.body.digest, self._store(lease, result, last)
         visit = Visit(
             entry.url_id, result.outcome.value, result.status, result.fetched_at, entry.tries, result.detail,
-            result.etag, result.last_modified, b"", 0,
+            result.etag, result.last_modified, digest, document_id,
         )  # fmt: skip
-        if result.body is not None:
-            visit = visit._replace(digest=result.body.digest, document_id=self._store(lease, result, last))
-        elif last is not None:
+        if result.body is None and last is not None:
             if last.document_id and result.status in _GONE and last.status not in _GONE:
                 self._run.counts.gone += 1
             visit = _with_what_is_known(visit, last)
