@@ -127,6 +127,7 @@ def grow(path: Path, urls: int) -> None:
     sieve(state, batches(0, random.Random(2)), urls, urls)
     state.seen.flush_inlinks()
     state.seen.save_sorted(1)
+    state.standings.save(1)
     state.commit()
     state.database.close()
 

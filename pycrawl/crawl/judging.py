@@ -167,13 +167,16 @@ class _Pass:
             self._leave_front(after, last)
 
     def _leave_front(self, after: int, last: int) -> None:
-        """Remove URLs that stand aside from the front queues, of ids above `after` and up to `last`."""
-        for priority in range(1, FRONT_QUEUES + 1):
-            self._database.write(
-                "DELETE FROM front WHERE priority = ?1 AND url_id > ?2 AND url_id <= ?3 AND url_id IN"
-                " (SELECT id FROM urls WHERE id > ?2 AND id <= ?3 AND aside != 0)",
-                (priority, after, last),
-            )
+        """What was judged to stand aside, among the URLs between two ids, leaves the front queues."""
+        for level in range(1, FRONT_QUEUES + 1):
+            place = (level, after, last)
+            some = "SELECT EXISTS (SELECT 1 FROM front WHERE priority = ? AND url_id > ? AND url_id <= ?)"
+            if self._database.query(some, place).fetchone()[0]:
+                self._database.write(
+                    "DELETE FROM front WHERE priority = ? AND url_id > ? AND url_id <= ?"
+                    " AND url_id IN (SELECT id FROM judged WHERE aside != 0)",
+                    place,
+                )
 
     def _leave_queues(self) -> None:
         """Remove URLs that stand aside from the back queues; a revisit that they waited for is cancelled."""

@@ -64,8 +64,15 @@ class _News:
     """What a batch brings for a known URL."""
 
     depth: int | None = None  # the length of a shorter way to it; None: there is none
+    before: int = DEEPEST  # the depth that it had until now
     clears_ask: bool = False  # a link was found that does not ask not to be followed
     clears_hops: bool = False  # a way was found that needs no redirect
+
+    def shorten(self, depth: int, before: int) -> None:
+        """A way of this depth was found; `before` is the depth that the URL had until now."""
+        if self.depth is None:
+            self.before = before
+        self.depth = depth
 
 
 class Sieve:
@@ -225,8 +232,10 @@ class Sieve:
         asides = self._standings.asides_of(ids)
         shorter = least_depths[known] < self._standings.depths_of(ids)
         news: defaultdict[int, _News] = defaultdict(_News)
-        for url_id, depth in zip(ids[shorter].tolist(), least_depths[known][shorter].tolist(), strict=True):
-            news[url_id].depth = depth
+        shrunk = ids[shorter]
+        columns = (shrunk.tolist(), least_depths[known][shorter].tolist(), self._standings.depths_of(shrunk).tolist())
+        for url_id, depth, before in zip(*columns, strict=True):
+            news[url_id].shorten(depth, before)
         if asides.any():
             asks = _least_asks(looked, sources, source_of)[known]
             for url_id in ids[(asks == 0) & np.isin(asides, _BY_ASKING)].tolist():
@@ -236,7 +245,11 @@ class Sieve:
                 news[url_id].clears_hops = True
         if news:
             self._hand_on_depths(news)
-            self._judge_anew(news)
+            # A shorter way never makes a URL unwanted: those that are wanted need no judgement.
+            aside = {url_id: one for url_id, one in news.items() if self._standings.aside_of(url_id)}
+            self._judge_anew(aside)
+            self._rise({url_id: one for url_id, one in news.items() if url_id not in aside})
+            self.let_in([url_id for url_id, one in news.items() if one.depth is not None])
 
     def _hand_on_depths(self, news: defaultdict[int, _News]) -> None:
         """Hand shorter ways on through the links of fetched pages, and add to `news` each URL whose depth shrinks.
@@ -253,10 +266,11 @@ class Sieve:
                 for part, depth in ((targets[~is_redirect], shrunk[page] + 1), (targets[is_redirect], shrunk[page])):
                     part = part & ~outlinks.REDIRECT
                     deeper = part[self._standings.depths_of(part) > min(depth, DEEPEST)]
+                    before = self._standings.depths_of(deeper).tolist()
                     self._standings.set_depths(deeper, depth)
-                    for url_id in deeper.tolist():
+                    for url_id, depth_before in zip(deeper.tolist(), before, strict=True):
                         further[url_id] = depth
-                        news[url_id].depth = depth
+                        news[url_id].shorten(depth, depth_before)
             shrunk = further
 
     def _judge_anew(self, news: dict[int, _News]) -> None:
@@ -266,10 +280,9 @@ class Sieve:
             "SELECT id, url, host_id, depth, hops, ask, aside FROM urls WHERE id IN ({})", sorted(news)
         )
         wanted = []
-        moves = []
-        for url_id, url, host_id, depth, hops, ask, before in list(rows):
+        for url_id, url, host_id, depth, hops, ask, _ in list(rows):
             one = news[url_id]
-            deeper = depth
+            before = self._standings.aside_of(url_id)  # the row may not be written yet
             depth = depth if one.depth is None else min(depth, one.depth)
             ask = 0 if one.clears_ask else ask
             hops = 0 if one.clears_hops else hops
@@ -278,17 +291,24 @@ class Sieve:
             if one.clears_ask or one.clears_hops:
                 self._database.write("UPDATE urls SET ask = ?, hops = ? WHERE id = ?", (ask, hops, url_id))
             self._standings.change(url_id, depth, aside)
-            if not before and depth < deeper and (inlinks := self._seen.inlinks_of(url_id)) is not None:
-                moves.append((url_id, priority(deeper, inlinks), priority(depth, inlinks)))
             if aside != before:
                 self._count_aside(before, -1)
                 self._count_aside(aside, 1)
                 if not aside:
                     wanted.append((url_id, url, host_id, depth))
         self._queue(wanted)
+
+    def _rise(self, news: dict[int, _News]) -> None:
+        """Wanted URLs have a shorter way now: those that wait in a front queue rise."""
+        moves = []
+        for url_id, one in news.items():
+            if one.depth is not None:
+                self._standings.change(url_id, one.depth, 0)
+                inlinks = self._seen.inlinks_of(url_id)
+                if inlinks is not None and (low := priority(one.before, inlinks)) != priority(one.depth, inlinks):
+                    moves.append((url_id, low, priority(one.depth, inlinks)))
         if self._counts_inlinks:  # else a plugin gave the priority, once and for all
-            self._front.promote(move for move in moves if move[1] != move[2])
-        self.let_in([url_id for url_id, one in news.items() if one.depth is not None])
+            self._front.promote(moves)
 
     def _count_aside(self, code: int, amount: int) -> None:
         if code:
