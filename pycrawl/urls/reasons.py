@@ -37,10 +37,12 @@ class Reason(StrEnum):
     TOO_MANY_REDIRECTS = "too-many-redirects"
     FORGOTTEN = "forgotten"
 
+    _code: int  # set below, from the table: it is asked for a million times when URLs are judged anew
+
     @property
     def code(self) -> int:
         """Its number in the ledger; 0: it has none, as links turned away for it are not kept."""
-        return _MEANINGS[self].code
+        return self._code
 
     @property
     def setting(self) -> str:
@@ -111,4 +113,6 @@ _MEANINGS = {
     ),
     Reason.FORGOTTEN: _Meaning(20, "", "forgotten: it was removed with `pycrawl forget`"),
 }
+for _reason, _meaning in _MEANINGS.items():
+    _reason._code = _meaning.code
 _BY_CODE = {meaning.code: reason for reason, meaning in _MEANINGS.items() if meaning.code}
