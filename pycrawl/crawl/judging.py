@@ -135,7 +135,9 @@ class _Pass:
         changed = [(row[0], code) for row, code in zip(rows, codes, strict=True) if row[6] != code]
         counts.update({str(code): amount for code, amount in Counter(codes).items() if code})
         last = int(rows[-1][0])
-        if changed:
+        if len(changed) == len(rows) and len(set(codes)) == 1:
+            self._change_all(codes[0], after, last)
+        elif changed:
             self._change(changed, after, last)
         return last
 
@@ -147,6 +149,21 @@ class _Pass:
             key, is_seed = self._database.query("SELECT key, is_seed FROM hosts WHERE id = ?", (host_id,)).fetchone()
             facts = self._hosts[host_id] = self._judge.host_facts(key, bool(is_seed))
         return facts
+
+    def _change_all(self, code: int, after: int, last: int) -> None:
+        """As `_change`, where all URLs with ids above `after` and up to `last` get the same code."""
+        self._database.write("UPDATE urls SET aside = ? WHERE id > ? AND id <= ?", (code, after, last))
+        if code:
+            for level in range(1, FRONT_QUEUES + 1):
+                self._database.write(
+                    "DELETE FROM front WHERE priority = ? AND url_id > ? AND url_id <= ?", (level, after, last)
+                )
+        else:
+            self._database.write(
+                f"INSERT OR IGNORE INTO front SELECT {level_in_sql()}, urls.id, urls.host_id, 0 FROM urls"
+                " WHERE id > ? AND id <= ? AND NOT EXISTS (SELECT 1 FROM visits WHERE url_id = urls.id)",
+                (after, last),
+            )
 
     def _change(self, changed: list[tuple[int, int]], after: int, last: int) -> None:
         """Write the new codes of URLs (id, code), all with ids above `after` and up to `last`, and let the front queues
@@ -182,6 +199,10 @@ class _Pass:
         """Remove URLs that stand aside from the back queues; a revisit that they waited for is cancelled."""
         is_aside = "(SELECT aside FROM urls WHERE id = {}.url_id) != 0"
         self._database.write(f"DELETE FROM back WHERE {is_aside.format('back')}")
+        for level in range(1, FRONT_QUEUES + 1):  # a pass that was cut short may have queued what is in a back queue
+            self._database.write(
+                "DELETE FROM front WHERE priority = ? AND url_id IN (SELECT url_id FROM back)", (level,)
+            )
         self._database.write(f"UPDATE visits SET requeued = 0 WHERE requeued = 1 AND {is_aside.format('visits')}")
 
 
