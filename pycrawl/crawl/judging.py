@@ -24,7 +24,7 @@ from pycrawl.state.database import Database
 from pycrawl.urls.reasons import Reason
 from pycrawl.urls.scope import Scope
 
-_AT_ONCE = 50_000  # URLs between two commits
+AT_ONCE = 50_000  # URLs between two commits
 _HOSTS_KEPT = 200_000  # hosts whose facts are kept in memory
 
 OnProgress = Callable[[int, int], None]  # URLs judged, of how many
@@ -78,17 +78,19 @@ def _of_hosts(config: Config, *keys: str) -> list[tuple[str, dict[str, Any]]]:
 
 def is_due(database: Database, config: Config) -> bool:
     """True if the known URLs were last judged under other settings than these."""
-    return meta.judged_under(database) != settings_judged_by(config)
+    return meta.judged_under(database) != settings_judged_by(config) or meta.is_judging(database)
 
 
-def judge_anew(database: Database, config: Config, judge: Judge, on_progress: OnProgress) -> None:
+def judge_anew(
+    database: Database, config: Config, judge: Judge, on_progress: OnProgress, at_once: int = AT_ONCE
+) -> None:
     """Do the whole pass, or what is left of one that was interrupted, if it is due."""
     settings = settings_judged_by(config)
     before = meta.judged_under(database)
-    if before == settings:
-        return
+    if before == settings and not meta.is_judging(database):
+        return  # a pass under other settings that was cut short has left its verdicts, even if they were taken back
     if before is not None:  # else the crawl is new, or from before there was a ledger: what is queued is wanted
-        _Pass(database, judge, settings, on_progress).run()
+        _Pass(database, judge, settings, on_progress, at_once).run()
         _requeue_visits(database, config, {name for name in settings if before.get(name) != settings[name]})
         _count_queues(database)
     meta.set_judged_under(database, settings)
@@ -98,11 +100,14 @@ def judge_anew(database: Database, config: Config, judge: Judge, on_progress: On
 class _Pass:
     """One pass over all known URLs, or the rest of one that was interrupted."""
 
-    def __init__(self, database: Database, judge: Judge, settings: dict[str, str], on_progress: OnProgress) -> None:
+    def __init__(
+        self, database: Database, judge: Judge, settings: dict[str, str], on_progress: OnProgress, at_once: int
+    ) -> None:
         self._database = database
         self._judge = judge
         self._settings = settings
         self._on_progress = on_progress
+        self._at_once = at_once
         self._hosts: dict[int, HostFacts] = {}  # by id
 
     def run(self) -> None:
@@ -129,7 +134,7 @@ class _Pass:
         id."""
         rows = self._database.query(
             "SELECT id, url, host_id, depth, hops, ask, aside FROM urls WHERE id > ? ORDER BY id LIMIT ?",
-            (after, _AT_ONCE),
+            (after, self._at_once),
         ).fetchall()
         codes = self._judge.codes_of(rows, self._facts_of)
         changed = [(row[0], code) for row, code in zip(rows, codes, strict=True) if row[6] != code]

@@ -47,6 +47,11 @@ def judging_to(database: Database, settings: dict[str, str]) -> tuple[int, Count
     return stored["last"], Counter(stored["counts"])
 
 
+def is_judging(database: Database) -> bool:
+    """True if a pass that judges all URLs anew has begun and not ended."""
+    return database.query("SELECT 1 FROM meta WHERE key = 'judging_to'").fetchone() is not None
+
+
 def set_judging_to(database: Database, settings: dict[str, str], last: int, counts: Counter[str]) -> None:
     value = json.dumps({"settings": settings, "last": last, "counts": counts})
     database.write("INSERT OR REPLACE INTO meta VALUES ('judging_to', ?)", (value,))
