@@ -2,7 +2,8 @@
 
 PYTHON ?= python3
 MAX_PAGES ?= 1000
-FUZZ_SECONDS ?= 20
+FUZZ_SECONDS ?= 60
+HOSTILE_SECONDS ?= 300
 SEEDS ?=
 # The crawl's directory.
 DIR ?= $(if $(SEEDS),web-crawl,demo-crawl)
@@ -18,13 +19,15 @@ INSTALLED_DEV := $(VENV)/installed-dev
 NATIVE := $(wildcard pycrawl/native/*.c pycrawl/native/*.h)
 
 .DEFAULT_GOAL := help
-.PHONY: help crawl test test-slow fuzz-native lint man wheel bench bench-all bench-profile check-manuals clean
+.PHONY: help crawl test test-slow fuzz fuzz-native hostile lint man wheel bench bench-all bench-profile check-manuals clean
 
 help:
 	@echo 'make crawl                    crawl a demo web on this machine, into demo-crawl/ (about 20 seconds)'
 	@echo 'make crawl SEEDS="https://…"  crawl from these URLs, politely, into web-crawl/; MAX_PAGES=1000, DIR=web-crawl'
 	@echo 'make test                     run the tests; make test-slow: the soak tests'
-	@echo 'make fuzz-native              feed the compiled module odd pages under sanitizers; FUZZ_SECONDS=20'
+	@echo 'make fuzz                     look for bytes that break a parser; FUZZ_SECONDS=60, over all targets (docs/hostile.md)'
+	@echo 'make fuzz-native              the same for the compiled module under sanitizers'
+	@echo 'make hostile                  crawl a hostile web beside honest hosts; HOSTILE_SECONDS=300'
 	@echo 'make lint                     ruff, mypy, import rules'
 	@echo 'make man                      write man/ and pycrawl.toml.example anew from the commands and the settings'
 	@echo 'make wheel                    build dist/: a wheel with the compiled module, and the source archive'
@@ -57,6 +60,15 @@ test: $(INSTALLED_DEV)
 test-slow: $(INSTALLED_DEV)
 	$(BIN)/pytest -m slow --timeout 3600
 
+# Guided by coverage where atheris can be had for this Python, which is not everywhere; by chance elsewhere.
+fuzz: $(INSTALLED_DEV)
+	@$(BIN)/python -c 'import atheris' 2>/dev/null || $(PIP) --only-binary :all: '.[fuzz]' || true
+	$(BIN)/python -m tests.fuzz --seconds $(FUZZ_SECONDS)
+
+hostile: $(INSTALLED_DEV)
+	@$(COMPILE)
+	$(BIN)/python bench/hostile.py --seconds $(HOSTILE_SECONDS)
+
 fuzz-native: $(INSTALLED_DEV)
 	FUZZ_SECONDS=$(FUZZ_SECONDS) $(BIN)/pytest -m slow tests/native -k sanitizers
 
@@ -82,7 +94,7 @@ bench: $(INSTALLED_DEV)
 
 bench-all: $(INSTALLED_DEV)
 	@$(COMPILE)
-	@for script in $$(grep -l __main__ bench/*.py | grep -v -e compare -e coverage -e profiling -e scrapy_spider); do \
+	@for script in $$(grep -l __main__ bench/*.py | grep -v -e compare -e coverage -e hostile -e profiling -e scrapy_spider); do \
 		echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
 bench-profile: $(INSTALLED_DEV)
@@ -95,7 +107,7 @@ check-manuals: $(INSTALLED_DEV)
 	@$(BIN)/python bench/coverage.py $(MANUALS)
 
 clean:
-	rm -rf .venv .venv-* build dist pycrawl/native/_compiled.*so *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv .venv-* .fuzz build dist pycrawl/native/_compiled.*so *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find pycrawl tests bench -name __pycache__ -prune -exec rm -rf {} +
 
 # Installed again when setup.py or what is compiled has changed.

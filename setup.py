@@ -84,6 +84,7 @@ setup(
         "xxhash >=3.4,<5",
     ],
     extras_require={
+        "fuzz": ["atheris >=2.3; platform_system == 'Linux' and python_version < '3.14'"],
         "dev": [
             "build >=1.2",
             "hypothesis >=6.100",

@@ -6,6 +6,7 @@ import json
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -19,6 +20,7 @@ from webs import Web
 SCRAPY_SECONDS = 30.0  # it is so much slower that a part of the web has to do
 WGET2_THREADS = 30
 _IDLE_SECONDS = 6.0  # without a request: then it has hung up; nginx writes its log once a second
+_IN_MEMORY = Path("/dev/shm")
 _QUIET: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
 
 
@@ -86,11 +88,20 @@ def _scrapy_python(environment: Path) -> Path:
 
 
 def _wget2(web: Web, work: Path, server: Path) -> Spent:
+    return _wget2_into(work / "pages", web, work, server)
+
+
+def _wget2_in_memory(web: Web, work: Path, server: Path) -> Spent:
+    with tempfile.TemporaryDirectory(prefix="pycrawl-bench-", dir=_IN_MEMORY) as pages:
+        return _wget2_into(Path(pages), web, work, server)
+
+
+def _wget2_into(pages: Path, web: Web, work: Path, server: Path) -> Spent:
     (work / "seeds").write_text("\n".join(web.starts))
     grown = Growth(server / ACCESS_LOG)
     command = ["wget2", "--no-config", "-q", "-r", "-l", "inf", f"--max-threads={WGET2_THREADS}", "--robots=on"]
     command += ["--tries=1", "--no-hsts", "--no-ocsp", f"--domains={','.join(web.addresses)}", "--span-hosts"]
-    command += ["--reject=css,js,png,jpg,jpeg,gif,svg,ico", "-P", str(work / "pages"), "-i", str(work / "seeds")]
+    command += ["--reject=css,js,png,jpg,jpeg,gif,svg,ico", "-P", str(pages), "-i", str(work / "seeds")]
     spent = run(command, grown.has_ended, **_QUIET)
     # What it burns while it hangs is not held against it.
     return replace(spent, cpu=grown.cpu) if spent.was_stopped else spent
@@ -116,11 +127,16 @@ def wget2(cache: Path) -> Crawler:
     return Crawler("wget2", _wget2, ends_by_itself=False)
 
 
-CRAWLERS = {"pycrawl": pycrawl, "scrapy": scrapy, "wget2": wget2}
+def wget2_in_memory(cache: Path) -> Crawler:
+    """wget2 with its files in memory: on a disk, most of its CPU time is the file system creating them."""
+    return Crawler("wget2-mem", _wget2_in_memory, ends_by_itself=False)
+
+
+CRAWLERS = {"pycrawl": pycrawl, "scrapy": scrapy, "wget2": wget2, "wget2-mem": wget2_in_memory}
 
 
 def check_programs(names: list[str]) -> None:
     """Say at once what has to be installed."""
     nginx_program()
-    if "wget2" in names and shutil.which("wget2") is None:
+    if any(name.startswith("wget2") for name in names) and shutil.which("wget2") is None:
         raise SystemExit("wget2 is missing: apt-get install wget2 (or leave it out: --only pycrawl,scrapy)")

@@ -46,9 +46,9 @@ def stacks(samples: Path) -> Iterator[tuple[list[str], int]]:
 
 
 def role(frames: list[str]) -> str:
-    """Whose stack it is, by the command of the innermost process; fetchers are spawned."""
+    """Whose stack it is, by the command of the innermost process; fetchers are forked off a server."""
     commands = [frame for frame in frames if frame.startswith("process ")]
-    return "fetchers" if "spawn_main" in commands[-1] else "coordinator"
+    return "fetchers" if "forkserver" in commands[-1] else "coordinator"
 
 
 def split_frame(frame: str) -> tuple[str, str]:

@@ -53,7 +53,7 @@ def build(web: StaticWeb, root: Path, port: int) -> None:
         (root / address / "robots.txt").write_text(ROBOTS, "ascii")
     for page in range(web.pages):
         host, number = page % web.hosts, page // web.hosts
-        body = _page(web, page, port, chance, paragraphs)
+        body = make_page(web, page, port, chance, paragraphs)
         (root / web.address(host) / f"p{number}.html").write_text(body, "ascii")
 
 
@@ -64,7 +64,7 @@ def make_paragraphs(chance: random.Random, count: int) -> list[str]:
     return [" ".join(chance.choices(words, cum_weights=weights, k=80)) for _ in range(count)]
 
 
-def _page(web: StaticWeb, page: int, port: int, chance: random.Random, paragraphs: list[str]) -> str:
+def make_page(web: StaticWeb, page: int, port: int, chance: random.Random, paragraphs: list[str]) -> str:
     wanted = web.page_bytes * chance.lognormvariate(-0.08, 0.4)
     # A chain over all pages, the host's first pages as navigation, the rest anywhere.
     targets = [(page + 1) % web.pages, *(page % web.hosts + web.hosts * step for step in range(10))]

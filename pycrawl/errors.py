@@ -3,6 +3,7 @@
     PycrawlError                 1  failed
     ├── UsageError               2  the command line or a seed is wrong
     ├── ConfigError              2  pycrawl.toml: names the file and the key
+    ├── UnsafeFile               2  something in a crawl's directory is no ordinary file of its own: a link, a pipe …
     ├── DirectoryHeld            3  another crawl works in this directory
     ├── StoppedByLimit           4  a full disk, or more errors than allowed
     ├── NothingFetched           5  no seed gave a page
@@ -25,9 +26,15 @@ START_ANEW = (
 
 
 class PycrawlError(Exception):
-    """The root: its message is one line for the user; `exit_code` is what the command returns."""
+    """The root: its message is one line for the user, or several if it is given several; `exit_code` is what the
+    command returns."""
 
     exit_code = 1
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """Returns the lines of the message. A newline inside one is part of what it quotes."""
+        return tuple(map(str, self.args))
 
 
 class UsageError(PycrawlError):
@@ -35,6 +42,10 @@ class UsageError(PycrawlError):
 
 
 class ConfigError(PycrawlError):
+    exit_code = 2
+
+
+class UnsafeFile(PycrawlError):
     exit_code = 2
 
 

@@ -113,7 +113,7 @@ def has(names: set[str], part: str) -> bool:
 
 
 def test_the_processes_of_a_running_crawl(running_crawl: psutil.Process) -> None:
-    fetchers = [child for child in running_crawl.children() if "spawn_main" in " ".join(child.cmdline())]
+    fetchers = [child for child in running_crawl.children(recursive=True) if child.name() == "pycrawl-fetcher"]
     assert len(fetchers) == 2
     for fetcher in fetchers:
         names = libraries(fetcher)

@@ -1,7 +1,4 @@
-"""The command line: one file for each command, imported when the command is called.
-
-A spawned fetcher imports this module too, as part of the program's main module; so it imports little but click.
-"""
+"""The command line: one file for each command, imported when the command is called."""
 
 from __future__ import annotations
 
@@ -14,6 +11,7 @@ from pathlib import Path
 import click
 
 from pycrawl import __version__
+from pycrawl.cli import output
 from pycrawl.cli.common import directory_type
 from pycrawl.cli.group import COMMANDS, LazyGroup
 from pycrawl.errors import PycrawlError, StoppedByLimit
@@ -54,7 +52,7 @@ def cli(context: click.Context, path: Path | None) -> None:
     130 interrupted (nothing that was committed is lost).
     """
     if context.invoked_subcommand is None:
-        click.echo(context.get_help())
+        output.say_text(context.get_help())
 
 
 def main() -> None:
@@ -66,29 +64,58 @@ def main() -> None:
 def _run() -> int:
     """Runs the command; whatever goes wrong is said in one line. Returns the exit code."""
     try:
+        output.make_encodable()
         if sys.stdout is None:  # closed, as by ">&-"
             raise PycrawlError("standard output is closed; `> /dev/null` is the way to have none")
         code = cli(standalone_mode=False)
         sys.stdout.flush()
     except PycrawlError as error:
-        return _complain(str(error), error.exit_code)
+        return _complain(error.exit_code, *error.lines)
     except click.ClickException as error:
-        error.show()
-        return error.exit_code
+        return _wrong_usage(error)
     except (click.Abort, KeyboardInterrupt):
-        return _complain("interrupted", INTERRUPTED)
+        return _complain(INTERRUPTED, "interrupted")
     except SystemExit as exit_:
         code = exit_.code
     except OSError as error:
         return _failed_output(error)
+    except Exception as error:  # noqa: BLE001  # whatever a crawl's directory holds, nobody is shown a raw traceback
+        return _unexpected(error)
     return code if isinstance(code, int) else 0
 
 
-def _complain(text: str, exit_code: int) -> int:
+def _complain(exit_code: int, *lines: str) -> int:
     """Says what went wrong, if standard error takes it."""
     with suppress(OSError):
-        click.echo(f"pycrawl: {text}", err=True)
+        output.complain(*(f"pycrawl: {line}" if not number else line for number, line in enumerate(lines)))
     return exit_code
+
+
+def _wrong_usage(error: click.ClickException) -> int:
+    """Says what is wrong with the command line as click does; but what stands there is made visible."""
+    context = getattr(error, "ctx", None)
+    with suppress(OSError):
+        if context is not None:
+            output.complain_text(context.get_usage())
+            output.complain(f"Try '{context.command_path} {context.help_option_names[-1]}' for help.", "")
+        output.complain(f"Error: {error.format_message()}")
+    return error.exit_code
+
+
+def _unexpected(error: Exception) -> int:
+    """Says in one line what nobody has foreseen, such as values in state.db that pycrawl never writes; all of it where
+    PYCRAWL_TRACEBACK is set."""
+    import traceback
+
+    if os.environ.get("PYCRAWL_TRACEBACK"):
+        output.complain_text("".join(traceback.format_exception(error)))
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    where = f"{Path(place.filename).name}, line {place.lineno}"
+    return _complain(
+        PycrawlError.exit_code,
+        f"unexpected {type(error).__name__} ({where}): {error}. The crawl's directory may be damaged (`pycrawl verify`"
+        " looks), or this is a fault of pycrawl; with PYCRAWL_TRACEBACK=1 it says more.",
+    )
 
 
 def _failed_output(error: OSError) -> int:
@@ -98,5 +125,5 @@ def _failed_output(error: OSError) -> int:
     if isinstance(error, BrokenPipeError):
         return PycrawlError.exit_code
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return _complain(f"the output cannot be written: {error.strerror}", StoppedByLimit.exit_code)
-    return _complain(f"{error.filename or 'the output'}: {error.strerror}", PycrawlError.exit_code)
+        return _complain(StoppedByLimit.exit_code, f"the output cannot be written: {error.strerror}")
+    return _complain(PycrawlError.exit_code, f"{error.filename or 'the output'}: {error.strerror}")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TextIO
 
 import click
 
+from pycrawl.cli import output
 from pycrawl.cli.common import crawl_directory, directory_option, open_for_reading, plural
 from pycrawl.cli.seeding import lines_of, report, report_refused, seed
 from pycrawl.errors import DirectoryHeld, UsageError
@@ -57,7 +58,7 @@ def command(path: Path, urls: tuple[str, ...], files: tuple[TextIO, ...], again:
             report(refused)
         report_refused(refused)
         directory.leave_in_inbox(seeds)
-        click.echo(f"{held}; it will add {plural(len(seeds), 'URL')} within a few seconds.")
+        output.say(f"{held}; it will add {plural(len(seeds), 'URL')} within a few seconds.")
 
 
 def _wanted(directory: CrawlDirectory, urls: Iterable[str], refused: Seeded) -> list[str]:
@@ -87,6 +88,6 @@ def _add_again(directory: CrawlDirectory, config: Config, lines: list[str]) -> N
 
     with directory.hold():
         taken = take_back(directory, config, read_seeds(lines, config, Seeded()), time.time())
-        click.echo(f"{plural(taken, 'forgotten URL')} taken back.")
+        output.say(f"{plural(taken, 'forgotten URL')} taken back.")
         with Session(directory, config) as session:
             report(seed(session, iter(lines)))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 
 import click
 
+from pycrawl.cli import output
 from pycrawl.cli.common import crawl_directory, directory_option, json_option, plural
 from pycrawl.errors import PycrawlError
 
@@ -35,26 +35,26 @@ def command(path: Path, as_json: bool) -> None:
     broken = len(result.early) + len(crowded)
     if as_json:
         facts = {**asdict(result), "most_at_once": result.most_at_once, "smallest_gap": result.smallest_gap}
-        click.echo(json.dumps({"ok": not broken, **facts}, indent=2))
+        output.say_json({"ok": not broken, **facts})
     else:
         others = ", unless a [[host]] says otherwise" if config.hosts else ""
         gap = "none (no host was fetched from twice)" if result.smallest_gap is None else f"{result.smallest_gap:.3f} s"
-        click.echo(
+        output.say(
             f"{plural(result.fetches, 'fetch', 'fetches')} on {plural(len(result.hosts), 'host')}"
             f" at {plural(len(result.addresses), 'address', 'addresses')}"
         )
-        click.echo(f"smallest gap on a host      {gap}")
-        click.echo(f"most at once on an address  {result.most_at_once} (allowed: {limit}{others})")
-        click.echo(f"fetches that were too early {len(result.early)}")
+        output.say(f"smallest gap on a host      {gap}")
+        output.say(f"most at once on an address  {result.most_at_once} (allowed: {limit}{others})")
+        output.say(f"fetches that were too early {len(result.early)}")
         allowed = sum(use.allowed for use in result.robots)
         denied = sum(use.denied for use in result.robots)
-        click.echo(
+        output.say(
             f"robots.txt                  {plural(len(result.robots), 'file')}: {plural(allowed, 'URL')} allowed,"
             f" {denied:,} denied; {result.undecided:,} fetched without a robots.txt"
         )
         for early in result.early[:_MOST_LINES]:
-            click.echo(f"  {early.seconds:.3f} s too early: {early.url}")
+            output.say(f"  {early.seconds:.3f} s too early: {early.url}")
         for place in crowded[:_MOST_LINES]:
-            click.echo(f"  {place.most_at_once} fetches at once: {place.name}")
+            output.say(f"  {place.most_at_once} fetches at once: {place.name}")
     if broken:
         raise PycrawlError(f"{path}: {plural(broken, 'rule was', 'rules were')} broken")

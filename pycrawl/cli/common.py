@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from pycrawl.cli import output
 from pycrawl.errors import UsageError
 
 if TYPE_CHECKING:
@@ -137,7 +138,7 @@ def by_count(members: Mapping[str, int]) -> str:
 
 
 def to_stderr(text: str) -> None:
-    click.echo(text, err=True)
+    output.complain(text)
 
 
 def judging_progress(say: Callable[[str], None] = to_stderr) -> Callable[[int, int], None]:

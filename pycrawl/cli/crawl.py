@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 import os
 import sys
 import time
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from pycrawl.cli import output
 from pycrawl.cli.common import crawl_directory, directory_option, judging_progress, moment, open_for_reading, plural
 from pycrawl.errors import NothingFetched, PycrawlError, StoppedByLimit, UsageError
 
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 _MOST_DEFAULT_FETCHERS = 8  # processes, however many cores there are
 _INTERRUPTED = 130
+_OTHERS = 0o077  # the mode's bits for all but the owner
+_SECRET_HEADERS = ("authorization", "cookie", "key", "token")  # in names of headers
 
 
 def _reads(kind: str) -> Any:
@@ -108,8 +110,7 @@ def _dated_errors() -> Iterator[None]:
     except PycrawlError as error:
         if sys.stderr.isatty():
             raise
-        for line in str(error).splitlines():
-            click.echo(f"{moment(time.time())} pycrawl: {line}", err=True)
+        output.complain(*(f"{moment(time.time())} pycrawl: {line}" for line in error.lines))
         raise SystemExit(error.exit_code) from None
 
 
@@ -139,7 +140,7 @@ def _check_seeds(directory: CrawlDirectory) -> None:
         lines = why_no_page(database, directory)
     database.close()
     if lines:
-        raise NothingFetched("\n".join(lines))
+        raise NothingFetched(*lines)
 
 
 def _must_be_writable(report: Path) -> None:
@@ -163,23 +164,19 @@ def _figures(ended: Ended) -> dict[str, Any]:
 
 
 def _run(directory: CrawlDirectory, config: Config, fetchers: int, limits: RunLimits, recrawl: bool) -> Ended:
+    from pycrawl.crawl.run_log import open_run_log
     from pycrawl.processes.pool import FetcherPool
     from pycrawl.processes.signals import Interrupts
     from pycrawl.state import meta
     from pycrawl.state.database import Database
 
     _check_settings(config)
-    directory.log.mkdir(exist_ok=True)
-    logging.basicConfig(
-        filename=directory.log / "crawl.log",
-        level=logging.INFO,
-        format="%(asctime)s %(levelname)s %(message)s",
-        datefmt="%Y-%m-%d %H:%M:%S%z",
-    )
+    directory.make_folders()
+    open_run_log(directory)
     database = Database.open(directory.state)
     with database.explained():
         seed = meta.hash_seed(database)
-        notes = _notes_on_the_reader(database)
+        notes = _notes_on_the_reader(database) + _notes_on_secrets(directory, config)
     database.close()
     with Interrupts() as interrupts:
         # Started first, so that the fetchers load their libraries while this process loads its own and opens the state.
@@ -232,6 +229,19 @@ def _notes_on_the_reader(database: Database) -> list[str]:
         meta.remember_reader(database, reader)
         database.commit()
     return notes
+
+
+def _notes_on_secrets(directory: CrawlDirectory, config: Config) -> list[str]:
+    """Returns what to say if others can read settings that are likely to be secret."""
+    names = " ".join(name for name, _ in config.crawl.headers).lower()
+    has_secrets = "@" in config.crawl.proxy or any(entry.headers for entry in config.hosts)
+    has_secrets |= any(word in names for word in _SECRET_HEADERS)
+    if not has_secrets or not directory.config_file.stat().st_mode & _OTHERS:
+        return []
+    return [
+        f"{directory.config_file} may hold secrets (headers, or the password of a proxy), and other users can read it:"
+        " `chmod 600` changes that."
+    ]
 
 
 def _say_what_was_recovered(session: Session, display: Display) -> None:

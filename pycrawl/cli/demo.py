@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import click
 
-from pycrawl.cli import crawl, init
+from pycrawl.cli import crawl, init, output
 from pycrawl.cli.common import (
     crawl_directory,
     directory_option_or_argument,
@@ -19,6 +19,7 @@ from pycrawl.cli.common import (
     open_for_reading,
 )
 from pycrawl.errors import UsageError
+from pycrawl.foreign.files import is_there, new_file, read_bytes
 
 if TYPE_CHECKING:
     from pycrawl.crawl.directory import CrawlDirectory
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 _MARK = "demo-web"  # a directory with this file belongs to a demo, and may be removed; the file holds the seed URL
 _DEFAULT_DIRECTORY = Path("demo-crawl")
 _CONFIG = {"crawl.proxy": '"none"', "politeness.delay": "0.05", "security.allow_private_addresses": "true"}
+_MOST_MARK_BYTES = 1_000
 _COLLECTION = "docs/WTX001/B01.gz"
 
 
@@ -45,14 +47,14 @@ def command(target: Path | None, path: Path | None) -> None:
     goes_on = _prepare(directory)
     with _web(_port(directory) if goes_on else 0) as server:
         if goes_on:
-            click.echo(f"Continuing the demo in {path}.")
+            output.say(f"Continuing the demo in {path}.")
         else:
             _make(directory, server.seed)
-        click.echo(f"Crawling a web of {server.web.settings.hosts} hosts, served on loopback at {server.seed}")
+        output.say(f"Crawling a web of {server.web.settings.hosts} hosts, served on loopback at {server.seed}")
         try:
             click.get_current_context().invoke(crawl.command, path=path)
         except SystemExit:
-            click.echo("To continue, run `pycrawl demo` again: its web is served only while it runs.")
+            output.say("To continue, run `pycrawl demo` again: its web is served only while it runs.")
             raise
     _say_what_to_try(directory, server.seed)
 
@@ -64,12 +66,12 @@ def _prepare(directory: CrawlDirectory) -> bool:
     """
     if not directory.path.exists() or not any(directory.path.iterdir()):
         return False
-    if not (directory.path / _MARK).exists():
+    if not is_there(directory.path, _MARK):
         raise UsageError(f"{directory.path}: contains something other than a demo. Name another directory.")
     with directory.hold():
         if _is_unfinished(directory):
             return True
-        click.echo(f"The demo in {directory.path} had finished: starting a new one.")
+        output.say(f"The demo in {directory.path} had finished: starting a new one.")
         shutil.rmtree(directory.path)
     return False
 
@@ -87,14 +89,19 @@ def _is_unfinished(directory: CrawlDirectory) -> bool:
 
 
 def _make(directory: CrawlDirectory, seed: str) -> None:
-    directory.path.mkdir(parents=True, exist_ok=True)
-    (directory.path / _MARK).write_text(f"{seed}\n", "utf-8")
+    directory.make_folders()
+    with open(new_file(directory.path, _MARK), "w", encoding="utf-8") as file:
+        file.write(f"{seed}\n")
     init.make(directory, _CONFIG, iter([seed]))
 
 
 def _port(directory: CrawlDirectory) -> int:
     """Returns the port that the web was served on: the queued URLs contain it."""
-    return urlsplit((directory.path / _MARK).read_text("utf-8").strip()).port or 0
+    seed = read_bytes(directory.path, _MARK, _MOST_MARK_BYTES).decode("utf-8", "replace")
+    try:
+        return urlsplit(seed.strip()).port or 0
+    except ValueError:
+        raise UsageError(f"{directory.path / _MARK}: expected the URL of a demo, found {seed!r}") from None
 
 
 def _web(port: int) -> SimServer:
@@ -108,13 +115,13 @@ def _web(port: int) -> SimServer:
 def _say_what_to_try(directory: CrawlDirectory, seed: str) -> None:
     name, path = callable_as(Path(sys.argv[0])), directory.path
     denied = _a_denied_url(directory) or seed
-    click.echo(
-        "Try next:\n"
-        f"  {name} stats -C {path} --hosts\n"
-        f"  {name} get -C {path} {seed}\n"
-        f"  {name} why -C {path} {denied}\n"
-        f"  {name} verify -C {path}\n"
-        f"  zcat {path / _COLLECTION} | less"
+    output.say(
+        "Try next:",
+        f"  {name} stats -C {path} --hosts",
+        f"  {name} get -C {path} {seed}",
+        f"  {name} why -C {path} {denied}",
+        f"  {name} verify -C {path}",
+        f"  zcat {path / _COLLECTION} | less",
     )
 
 

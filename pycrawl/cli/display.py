@@ -1,21 +1,18 @@
-"""What people see of a running crawl: a live view on a terminal, elsewhere a plain line every ten seconds."""
+"""What people see of a running crawl: a live view on a terminal (`live_display.py`), elsewhere a plain line every ten
+seconds."""
 
 from __future__ import annotations
 
 import math
+import sys
 import time
 from pathlib import Path
 from types import TracebackType
 from typing import Protocol
 
-import click
-from rich.console import Console
-from rich.live import Live
-from rich.table import Table
-from rich.text import Text
-
-from pycrawl.cli.common import by_count, duration, moment, plural, size
-from pycrawl.cli.run_summary import parts_of_pages, summary
+from pycrawl.cli import output
+from pycrawl.cli.common import duration, moment, plural, size
+from pycrawl.cli.run_summary import summary
 from pycrawl.crawl.progress import Ended, Progress
 
 _PLAIN_SECONDS = 10.0  # between two lines of the plain display
@@ -41,8 +38,11 @@ class Display(Protocol):
 
 
 def open_display() -> Display:
-    console = Console()
-    return LiveDisplay(console) if console.is_terminal else PlainDisplay()
+    if not sys.stdout.isatty():
+        return PlainDisplay()
+    from pycrawl.cli.live_display import LiveDisplay  # loads rich, which takes a tenth of a second
+
+    return LiveDisplay()
 
 
 def what_limits(progress: Progress) -> str:
@@ -117,7 +117,7 @@ class PlainDisplay:
         self.say(f"{_plain(progress)}; {last_page(progress)}; {what_limits(progress)}")
 
     def say(self, text: str) -> None:
-        click.echo(f"{moment(time.time())} {text}")
+        output.say(f"{moment(time.time())} {text}")
 
     def end(self, ended: Ended, docs: Path) -> None:
         for line in summary(ended, docs):
@@ -129,59 +129,13 @@ def _plain(progress: Progress) -> str:
     return (
         f"{duration(progress.seconds)}: {plural(counts.pages, 'page')} ({progress.pages_per_second:.1f}/s),"
         f" {size(counts.bytes)} ({size(progress.bytes_per_second)}/s),"
-        f" {plural(progress.front + progress.back, 'URL')} queued, {_hosts(progress)},"
+        f" {plural(progress.front + progress.back, 'URL')} queued, {hosts_in_words(progress)},"
         f" {plural(sum(counts.errors.values()), 'error')}"
     )
 
 
-def _hosts(progress: Progress) -> str:
+def hosts_in_words(progress: Progress) -> str:
+    """Returns how many hosts are active, wait, fail and are put off."""
     text = f"{plural(progress.active_hosts, 'host')} active, {progress.waiting_hosts:,} waiting"
     text += f", {progress.failing_hosts:,} failing" if progress.failing_hosts else ""
     return text + (f", {progress.parked_hosts:,} put off" if progress.parked_hosts else "")
-
-
-class LiveDisplay:
-    """Redraws one table in place: for terminals."""
-
-    def __init__(self, console: Console) -> None:
-        self._console = console
-        self._live = Live(console=console, auto_refresh=False, transient=True)
-
-    def __enter__(self) -> LiveDisplay:
-        self._live.__enter__()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._live.__exit__(kind, error, trace)
-
-    def show(self, progress: Progress) -> None:
-        self._live.update(_view(progress), refresh=True)
-
-    def say(self, text: str) -> None:
-        self._console.print(text, highlight=False, markup=False)
-
-    def end(self, ended: Ended, docs: Path) -> None:
-        for line in summary(ended, docs):
-            self.say(line)
-
-
-def _view(progress: Progress) -> Table:
-    counts = progress.counts
-    table = Table.grid(padding=(0, 2))
-    table.add_column(style="bold cyan")
-    table.add_column()
-    queued = plural(progress.front + progress.back, "URL")
-    rows = {
-        "pages": f"{counts.pages:,}  [bold]{progress.pages_per_second:,.1f}/s[/]  {parts_of_pages(counts)}",
-        "received": f"{size(counts.bytes)}  {size(progress.bytes_per_second)}/s",
-        "queued": f"{queued}  ({progress.front:,} front, {progress.back:,} back)",
-        "hosts": _hosts(progress),
-        "errors": by_count(counts.errors) or "none",
-        "speed": what_limits(progress),
-        "time": f"{duration(progress.seconds)}, {time_left(progress)}; {last_page(progress)}",
-    }
-    for name, text in rows.items():
-        table.add_row(name, Text.from_markup(text))
-    return table

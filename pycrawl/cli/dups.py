@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from pycrawl.cli import output
 from pycrawl.cli.common import crawl_directory, directory_option, json_option, open_for_reading, plural
 from pycrawl.errors import PycrawlError, UsageError
 
@@ -115,7 +115,7 @@ def _search(
         answer = searcher.find(text, document_id)
     if as_json:
         facts = {"document": name, "threshold": threshold, "share": share, **_answer(answer)}
-        click.echo(json.dumps(facts, indent=2))
+        output.say_json(facts)
     else:
         _show_answer(name, answer)
 
@@ -123,9 +123,9 @@ def _search(
 def _show_answer(name: str, answer: SearchResult) -> None:
     parts = [part for part in (_near_lines(answer), _sharing_lines(answer), _reordered_lines(answer)) if part]
     if not parts:
-        click.echo(f"{name}: nothing in the collection resembles it")
+        output.say(f"{name}: nothing in the collection resembles it")
     for number, part in enumerate(parts):
-        click.echo("\n".join(part if number == 0 else ["", *part]))
+        output.say(*(part if number == 0 else ("", *part)))
 
 
 def _near_lines(answer: SearchResult) -> list[str]:
@@ -233,11 +233,11 @@ def _discover(database: Database, threshold: float, as_json: bool) -> None:
     with _progress_bar() as on_progress:
         discovery = discover(database, threshold, on_progress)
     if as_json:
-        click.echo(json.dumps(_as_json(discovery, threshold), indent=2))
+        output.say_json(_as_json(discovery, threshold))
         return
     for cluster in discovery.clusters:
         _show(cluster)
-    click.echo(
+    output.say(
         f"{plural(len(discovery.clusters), 'cluster')} in {plural(discovery.documents, 'document')}:"
         f" {plural(discovery.exact, 'exact copy', 'exact copies')}, {plural(discovery.near, 'near-duplicate')}"
         f" at {threshold:g}"
@@ -246,12 +246,12 @@ def _discover(database: Database, threshold: float, as_json: bool) -> None:
 
 def _show(cluster: Cluster) -> None:
     first, *others = cluster.members
-    click.echo(f"{plural(len(cluster.members), 'document')}: {first.url}")
+    output.say(f"{plural(len(cluster.members), 'document')}: {first.url}")
     for member in others[:_MOST_MEMBERS]:
         how = "exact" if member.is_exact and member.resemblance == 1 else f"{member.resemblance:.3f}"
-        click.echo(f"  {how}  {member.url}")
+        output.say(f"  {how}  {member.url}")
     if len(others) > _MOST_MEMBERS:
-        click.echo(f"  … and {len(others) - _MOST_MEMBERS:,} more (--json shows all)")
+        output.say(f"  … and {len(others) - _MOST_MEMBERS:,} more (--json shows all)")
 
 
 def _as_json(discovery: Discovery, threshold: float) -> dict[str, Any]:
@@ -284,7 +284,7 @@ def _as_json(discovery: Discovery, threshold: float) -> dict[str, Any]:
 @contextmanager
 def _progress_bar() -> Iterator[OnProgress]:
     """Shows progress if standard error is a terminal; yields the function to call with what is done."""
-    if not sys.stderr.isatty():
+    if not output.shows_progress():
         yield lambda done, total: None
         return
     from rich.console import Console

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from pycrawl.cli import output
 from pycrawl.cli.common import crawl_directory, directory_option, plural
 from pycrawl.errors import PycrawlError, UsageError
 
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from pycrawl.state.unwanted import Rule
 
 _MOST_LISTED = 10  # URLs of one list
-_WIDTH = 70  # characters of the line that shows progress
 
 
 @click.command("forget")
@@ -78,7 +78,7 @@ def command(
             if began:
                 with _progress() as on_step:
                     carry_on(directory, database, config, on_step)
-                click.echo("Forgotten.")
+                output.say("Forgotten.")
         finally:
             database.close()
 
@@ -112,10 +112,10 @@ def _begin(
     _show(forgetting.selection(database), copies)
     if dry_run:
         database.rollback()
-        click.echo("Nothing was changed (--dry-run).")
+        output.say("Nothing was changed (--dry-run).")
         return False
     if not is_sure and sys.stdin.isatty():
-        click.confirm("This cannot be undone. Forget it?", abort=True)
+        output.must_confirm("This cannot be undone. Forget it?")
     recover(directory.docs, [CompoundFile(*row) for row in files(database)])  # what a killed run left may name it too
     with _progress() as on_step:
         on_step("state.db: what is known of it goes")
@@ -164,12 +164,12 @@ def _check_known(database: Database, in_vain: dict[Rule, str], seed: int) -> Non
             " scope.deny_prefixes or scope.deny_hosts. Nothing was changed."
         )
     for name in in_vain.values():
-        click.echo(f"{name}: forgotten before")
+        output.say(f"{name}: forgotten before")
 
 
 def _show(chosen: Selection, copies: list[str]) -> None:
     where = f" on {plural(chosen.hosts, 'host')}" if chosen.hosts > 1 else ""
-    click.echo(f"{plural(chosen.urls, 'URL')}{where} with {plural(chosen.documents, 'stored document')} to forget.")
+    output.say(f"{plural(chosen.urls, 'URL')}{where} with {plural(chosen.documents, 'stored document')} to forget.")
     _list("Copies that go too, as they have the same bytes:", copies)
     _list("The same bytes stay under these URLs (--copies takes them too):", chosen.copies)
     _list("Near-duplicates that stay:", chosen.near)
@@ -178,20 +178,20 @@ def _show(chosen: Selection, copies: list[str]) -> None:
 def _list(title: str, urls: Iterable[str]) -> None:
     listed = list(urls)
     if listed:
-        click.echo(title)
+        output.say(title)
     for url in listed[:_MOST_LISTED]:
-        click.echo(f"  {url}")
+        output.say(f"  {url}")
     if len(listed) > _MOST_LISTED:
-        click.echo(f"  … and {len(listed) - _MOST_LISTED:,} more")
+        output.say(f"  … and {len(listed) - _MOST_LISTED:,} more")
 
 
 @contextmanager
 def _progress() -> Iterator[OnStep]:
     """Shows what is being done if standard error is a terminal; yields the function to call with it."""
-    if not sys.stderr.isatty():
+    if not output.shows_progress():
         yield lambda step: None
         return
     try:
-        yield lambda step: click.echo(f"\r{step[:_WIDTH]:<{_WIDTH}}", nl=False, err=True)
+        yield output.show_progress
     finally:
-        click.echo("\r" + " " * _WIDTH + "\r", nl=False, err=True)
+        output.clear_progress()

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from pycrawl.cli import output
 from pycrawl.cli.common import crawl_directory, directory_option, open_for_reading, parse_moment
 from pycrawl.errors import PycrawlError, UsageError
 
@@ -42,6 +41,9 @@ if TYPE_CHECKING:
 )
 def command(path: Path, url: str, with_headers: bool, part: str | None, at: float | None) -> None:
     """Write a stored page to standard output, byte for byte as served.
+
+    On a terminal, and with --text and --content everywhere, control characters are made visible, as they could move the
+    cursor or worse; --json has the exact text, with escapes. In a file or a pipe, the page itself is as served.
 
     \b
       pycrawl get https://example.com/ > page.html
@@ -78,20 +80,14 @@ def command(path: Path, url: str, with_headers: bool, part: str | None, at: floa
             reader.read(name, document.offset, document.length), document.escapes, document.body_length
         )
     if part:
-        click.echo(_part(part, normal, record.body, document.content_type, config))
+        _say_part(part, normal, record.body, document.content_type, config)
         return
-    output = sys.stdout.buffer
-    if with_headers:
-        output.write(record.status_line + b"\r\n")
-        for header, value in record.headers:
-            output.write(header + b": " + value + b"\r\n")
-        output.write(b"\r\n")
-    output.write(record.body)
-    output.flush()
+    head = [record.status_line, *(name + b": " + value for name, value in record.headers), b"", b""]
+    output.write_bytes(b"\r\n".join(head) if with_headers else b"", record.body)
 
 
-def _part(part: str, url: str, body: bytes, content_type: str, config: Config) -> str:
-    """What was asked for of a document, as text."""
+def _say_part(part: str, url: str, body: bytes, content_type: str, config: Config) -> None:
+    """Prints what was asked for of a document, read by the parser of its type."""
     from pycrawl.parse.parsers import Body, Parsers, Wanted
     from pycrawl.plugins.guard import PluginFailed
 
@@ -103,9 +99,10 @@ def _part(part: str, url: str, body: bytes, content_type: str, config: Config) -
         page = parsers.parse(Body(url, content_type, body), wanted)
     except PluginFailed as failed:
         raise PycrawlError(f"{url}: the plugin {failed}") from None
-    if part == "text":
-        return page.text.strip("\n")
-    return page.content if part == "content" else json.dumps(_as_json(url, page, config), indent=2, ensure_ascii=False)
+    if part == "json":
+        output.say_json(_as_json(url, page, config), readable=True)
+    else:
+        output.say_text(page.text.strip("\n") if part == "text" else page.content)
 
 
 def _as_json(url: str, page: Parsed, config: Config) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TextIO
 
 import click
 
+from pycrawl.cli import output
 from pycrawl.cli.common import directory_option_or_argument, one_directory, plural
 from pycrawl.cli.seeding import lines_of, report, seed
 from pycrawl.errors import START_ANEW, UsageError
@@ -56,7 +57,7 @@ def command(
         contact = directory.config().crawl.contact
     elif not contact and sys.stdin.isatty():
         question = "URL or mail address where webmasters can reach you (empty for none)"
-        contact = click.prompt(question, default="", show_default=False)
+        contact = output.ask(question, default="", show_default=False)
     changed = {"crawl.contact": toml_value(contact)} if contact else {}
     made = _Made.of(directory)
     try:
@@ -70,18 +71,18 @@ def command(
         made.undo()
         report(total)
     if has_settings:
-        click.echo(f"A new state was made; the settings in {directory.config_file} are as they were.")
+        output.say(f"A new state was made; the settings in {directory.config_file} are as they were.")
     where = "" if directory.path == Path() else f" -C {directory.path}"
     if total.new:
-        click.echo(f"Next: pycrawl crawl{where} --max-pages 1000    ({plural(total.new, 'seed')} to start from)")
+        output.say(f"Next: pycrawl crawl{where} --max-pages 1000    ({plural(total.new, 'seed')} to start from)")
     else:
-        click.echo(f"Next: pycrawl add{where} URL    (there are no seeds yet), then: pycrawl crawl{where}")
+        output.say(f"Next: pycrawl add{where} URL    (there are no seeds yet), then: pycrawl crawl{where}")
     if total.refused or total.aside:
         report(total)
     if not has_settings:
-        click.echo(f"The settings are in {directory.config_file}, each with an explanation.")
+        output.say(f"The settings are in {directory.config_file}, each with an explanation.")
     if not contact:
-        click.echo("No contact is set, so webmasters cannot reach you. Set crawl.contact in that file.", err=True)
+        output.complain("No contact is set, so webmasters cannot reach you. Set crawl.contact in that file.")
 
 
 def make(directory: CrawlDirectory, changed: dict[str, str], seeds: Iterator[str]) -> Seeded:
@@ -91,14 +92,15 @@ def make(directory: CrawlDirectory, changed: dict[str, str], seeds: Iterator[str
     """
     from pycrawl.config import example
     from pycrawl.crawl.session import Session
+    from pycrawl.foreign.files import is_there, new_file
     from pycrawl.state import meta
     from pycrawl.state.database import Database
 
     try:
-        for folder in (directory.path, directory.docs, directory.log):
-            folder.mkdir(parents=True, exist_ok=True)
-        if not directory.config_file.exists():
-            directory.config_file.write_text(example(changed), "utf-8")
+        directory.make_folders()
+        if not is_there(directory.path, directory.config_file.name):
+            with open(new_file(directory.path, directory.config_file.name), "w", encoding="utf-8") as file:
+                file.write(example(changed))
     except OSError as error:
         raise UsageError(f"{error.filename}: cannot be written: {error.strerror}") from None
     with directory.hold():

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from pycrawl.cli import output
 from pycrawl.cli.common import crawl_directory, directory_option, moment, open_for_reading, parse_moment
 from pycrawl.cli.hosts_named import host_ids
-from pycrawl.cli.visible import visible
 from pycrawl.errors import UsageError
 
 if TYPE_CHECKING:
@@ -75,11 +73,11 @@ def command(
         wanted = Filter(
             state or "", reason, host_ids(database, host) if host else None, now if due else None, changed_since
         )
-        write = sys.stdout.write
-        for one in standings(database, wanted, limit or -1):
-            change = change_of(database, one, changed_since) if changed_since is not None else ""
-            write(_as_json(one, change) if as_json else _line(one, change, now))
-    sys.stdout.flush()
+        output.write_lines(
+            _as_json(one, change) if as_json else _line(one, change, now)
+            for one in standings(database, wanted, limit or -1)
+            for change in (change_of(database, one, changed_since) if changed_since is not None else "",)
+        )
 
 
 def change_of(database: Database, one: Standing, since: float) -> str:
@@ -94,7 +92,7 @@ def change_of(database: Database, one: Standing, since: float) -> str:
 def _line(one: Standing, change: str, now: float) -> str:
     note = _note(one, now)
     start = f"{one.state:<{_STATE_WIDTH}}  {change or one.reason:<{_REASON_WIDTH}}  {one.url}"
-    return f"{start}  {note}\n" if note else f"{start}\n"
+    return output.line(f"{start}  {note}" if note else start)
 
 
 def _note(one: Standing, now: float) -> str:
@@ -103,7 +101,7 @@ def _note(one: Standing, now: float) -> str:
         return f"not before {moment(one.host_ready_at)}" if one.host_ready_at > now else ""
     if one.outcome is None:
         return ""
-    return " ".join(part for part in (str(one.status or ""), visible(one.detail or "")) if part)
+    return " ".join(part for part in (str(one.status or ""), one.detail or "") if part)
 
 
 def _as_json(one: Standing, change: str) -> str:
@@ -125,4 +123,4 @@ def _as_json(one: Standing, change: str) -> str:
     }
     if change:
         facts["change"] = change
-    return json.dumps(facts) + "\n"
+    return output.json_line(facts)

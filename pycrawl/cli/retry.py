@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from pycrawl.cli import output
 from pycrawl.cli.common import crawl_directory, directory_option, open_for_reading, plural
 from pycrawl.cli.hosts_named import host_ids
 from pycrawl.errors import DirectoryHeld, UsageError
@@ -52,7 +53,7 @@ def command(path: Path, reason: str, host: str, urls: tuple[str, ...]) -> None:
             session.commit_last(time.time())
     except DirectoryHeld as held:
         directory.leave_retry_in_inbox(request.to_text())
-        click.echo(f"{held}; it will try them again within a few seconds.")
+        output.say(f"{held}; it will try them again within a few seconds.")
         return
     _report(done)
 
@@ -76,18 +77,18 @@ def _report(done: Retried) -> None:
     from pycrawl.urls.reasons import Reason
 
     for url in done.unknown[:_MOST_SHOWN]:
-        click.echo(f"pycrawl: not known: {url}. `pycrawl add` adds it.", err=True)
+        output.complain(f"pycrawl: not known: {url}. `pycrawl add` adds it.")
     for url, reason in done.aside[:_MOST_SHOWN]:
-        click.echo(f"pycrawl: not queued: {url} ({Reason(reason).words})", err=True)
+        output.complain(f"pycrawl: not queued: {url} ({Reason(reason).words})")
     hidden = max(len(done.unknown) - _MOST_SHOWN, 0) + max(len(done.aside) - _MOST_SHOWN, 0)
     if hidden:
-        click.echo(f"pycrawl: … and {plural(hidden, 'more URL')}", err=True)
+        output.complain(f"pycrawl: … and {plural(hidden, 'more URL')}")
     parts = [f"{plural(done.queued, 'URL')} to be tried again"]
     if done.waiting:
         parts.append(f"{done.waiting:,} queued already")
     if done.hosts:
         parts.append(f"{plural(done.hosts, 'failing host')} to be asked again")
-    click.echo(
+    output.say(
         ", ".join(parts) + ("." if done.queued + done.waiting + done.hosts == 0 else "; `pycrawl crawl` does it.")
     )
     if (done.unknown or done.aside) and not done.queued and not done.waiting:

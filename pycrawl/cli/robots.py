@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import time
 from pathlib import Path
 from typing import Any
 
 import click
 
+from pycrawl.cli import output
 from pycrawl.cli.common import crawl_directory, directory_option, duration, json_option, moment, open_for_reading
 from pycrawl.errors import UsageError
 
@@ -40,10 +40,9 @@ def command(path: Path, url: str, as_json: bool) -> None:
     with database.explained(), database.snapshot():
         facts = robots_facts(database, config, normal)
     if as_json:
-        click.echo(json.dumps(facts, indent=2))
+        output.say_json(facts)
         return
-    for line in _lines(facts):
-        click.echo(line)
+    output.say(*_lines(facts))
 
 
 def _lines(facts: dict[str, Any]) -> list[str]:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, TextIO
 
-import click
-
+from pycrawl.cli import output
 from pycrawl.cli.common import plural
 from pycrawl.cli.reasons import in_words
 from pycrawl.errors import UsageError
@@ -41,16 +39,16 @@ def seed(session: Session, lines: Iterator[str]) -> Seeded:
 
     total = Seeded()
     begun = time.monotonic()
-    show = sys.stderr.isatty()
+    show = output.shows_progress()
     while batch := list(islice(lines, _BATCH)):
         total.add(add_seeds(session, batch, time.time()))
         session.commit(time.time())
         if show and len(batch) == _BATCH:
             done = total.new + total.known + total.refused.total()
-            click.echo(f"\r{done:,} lines, {done / (time.monotonic() - begun):,.0f}/s", nl=False, err=True)
+            output.show_progress(f"{done:,} lines, {done / (time.monotonic() - begun):,.0f}/s")
     session.commit_last(time.time())
     if show and time.monotonic() - begun > 1:
-        click.echo("\r" + " " * 60 + "\r", nl=False, err=True)
+        output.clear_progress()
     return total
 
 
@@ -66,12 +64,12 @@ def report(total: Seeded) -> None:
     """Prints what became of the seeds; raises UsageError if not one of them can be used."""
     report_refused(total)
     for url, reason in total.aside_examples:
-        click.echo(f"pycrawl: {url}: known, but {in_words(reason)}", err=True)
+        output.complain(f"pycrawl: {url}: known, but {in_words(reason)}")
     hidden = total.aside.total() - len(total.aside_examples)
     if hidden > 0:
-        click.echo(f"pycrawl: … and {plural(hidden, 'more seed')} that settings keep out", err=True)
+        output.complain(f"pycrawl: … and {plural(hidden, 'more seed')} that settings keep out")
     known = f", {total.known:,} known already" if total.known else ""
-    click.echo(f"{plural(total.new, 'new URL')}{known}.")
+    output.say(f"{plural(total.new, 'new URL')}{known}.")
     if total.refused and not (total.new or total.known or total.aside):
         raise UsageError("none of these URLs can be crawled")
 
@@ -79,9 +77,9 @@ def report(total: Seeded) -> None:
 def report_refused(total: Seeded) -> None:
     """Prints which seeds cannot be used, and why."""
     for line, reason in total.examples:
-        click.echo(f"pycrawl: not added: {line} ({_in_words(reason)})", err=True)
+        output.complain(f"pycrawl: not added: {line} ({_in_words(reason)})")
     hidden = total.refused.total() - len(total.examples)
     if hidden > 0:
-        click.echo(f"pycrawl: … and {plural(hidden, 'more line')}", err=True)
+        output.complain(f"pycrawl: … and {plural(hidden, 'more line')}")
     if total.refused[Reason.FORGOTTEN]:
-        click.echo("pycrawl: `pycrawl add --again URL` takes back what was forgotten", err=True)
+        output.complain("pycrawl: `pycrawl add --again URL` takes back what was forgotten")

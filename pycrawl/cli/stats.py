@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from pycrawl.cli import reasons
+from pycrawl.cli import output, reasons
 from pycrawl.cli.activity import activity, in_words
 from pycrawl.cli.common import (
     by_count,
@@ -94,7 +93,7 @@ def _nonzero(members: dict[str, int]) -> dict[str, int]:
 
 def _traps(database: Database) -> list[dict[str, Any]]:
     """The series that were stopped, and the kinds that brought least, the stopped ones first."""
-    from pycrawl.state.kinds import stopped_series, worst_kinds
+    from pycrawl.state.kinds_table import stopped_series, worst_kinds
 
     series = [
         {"host": host, "kind": name, "pages": one.pages, "stopped": one.stopped, "reason": one.reason}
@@ -150,10 +149,9 @@ def command(path: Path, as_json: bool, show_hosts: bool, show_errors: bool) -> N
     if show_errors:
         facts["failed"] = _failed(database)
     if as_json:
-        click.echo(json.dumps(facts, indent=2))
+        output.say_json(facts)
         return
-    for line in _lines(facts):
-        click.echo(line)
+    output.say(*_lines(facts))
 
 
 def _hosts(database: Database) -> list[dict[str, Any]]:

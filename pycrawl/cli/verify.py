@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from pycrawl.cli import output
 from pycrawl.cli.common import crawl_directory, directory_option, json_option, plural
 from pycrawl.errors import PycrawlError
 
@@ -28,11 +27,11 @@ def command(path: Path, as_json: bool) -> None:
     """
     from pycrawl.collection.verify import verify
 
-    on_terminal = sys.stderr.isatty()
+    on_terminal = output.shows_progress()
 
     def on_record(count: int) -> None:
         if on_terminal and count % _SHOW_EVERY == 0:
-            click.echo(f"\r{count:,} records read", nl=False, err=True)
+            output.show_progress(f"{count:,} records read")
 
     checks = []
     for check in verify(crawl_directory(path), on_record):
@@ -42,14 +41,14 @@ def command(path: Path, as_json: bool) -> None:
     faults = sum(len(check.faults) for check in checks)
     if as_json:
         facts = [{"check": check.name, "examined": check.examined, "faults": check.faults} for check in checks]
-        click.echo(json.dumps({"ok": not faults, "checks": facts}, indent=2))
+        output.say_json({"ok": not faults, "checks": facts})
     elif not faults:
-        click.echo("All is well.")
+        output.say("All is well.")
     if faults:
         raise PycrawlError(f"{path}: {plural(faults, 'fault')} found")
 
 
 def _show(check: Check) -> None:
-    click.echo(f"{'ok   ' if not check.faults else 'FAULT'} {check.name} ({check.examined:,} examined)")
+    output.say(f"{'ok   ' if not check.faults else 'FAULT'} {check.name} ({check.examined:,} examined)")
     for fault in check.faults:
-        click.echo(f"        {fault}")
+        output.say(f"        {fault}")

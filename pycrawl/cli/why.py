@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import time
 from pathlib import Path
 from typing import Any
 
 import click
 
+from pycrawl.cli import output
 from pycrawl.cli.common import crawl_directory, directory_option, json_option, moment, open_for_reading, plural, size
 from pycrawl.cli.reasons import in_words
 from pycrawl.cli.robots import verdict_line
-from pycrawl.cli.visible import visible
 
 _MOST_VERSIONS = 5  # shown without --verbose
 _FORGOTTEN = "forgotten:"  # how the ledger writes a URL that was removed
@@ -47,12 +46,9 @@ def command(path: Path, url: str, as_json: bool, verbose: bool) -> None:
         with database.explained(), database.snapshot():
             facts = explain(database, config, normal, verbose)
     if as_json:
-        click.echo(json.dumps(facts, indent=2))
+        output.say_json(facts)
         return
-    for line in [visible(facts["url"]), f"  {facts['state']}: {facts['words']}"] + (
-        _lines(facts, verbose) if normal else []
-    ):
-        click.echo(line)
+    output.say(facts["url"], f"  {facts['state']}: {facts['words']}", *(_lines(facts, verbose) if normal else ()))
 
 
 def _lines(facts: dict[str, Any], verbose: bool) -> list[str]:
@@ -138,7 +134,7 @@ def _visit_lines(facts: dict[str, Any]) -> list[str]:
     if visit["redirect_to"]:
         said = f"redirects to {visit['redirect_to']}"
     else:
-        said = " ".join(filter(None, (visit["outcome"], str(visit["status"] or ""), visible(visit["detail"]))))
+        said = " ".join(filter(None, (visit["outcome"], str(visit["status"] or ""), visit["detail"])))
     tries = f" ({plural(visit['tries'], 'try', 'tries')})" if visit["tries"] > 1 else ""
     is_old = visit["since"] and visit["since"] < visit["visited_at"]
     since = f", as since {moment(visit['since'])}" if is_old else ""
@@ -152,8 +148,7 @@ def _version_lines(versions: list[dict[str, Any]], verbose: bool) -> list[str]:
     hidden = 0 if verbose else max(len(versions) - _MOST_VERSIONS, 0)
     lines += [f"    … {hidden:,} older"] if hidden else []
     return lines + [
-        f"    {moment(one['fetched_at'])}  {size(one['bytes'])}  {visible(one['content_type'])}"
-        for one in versions[hidden:]
+        f"    {moment(one['fetched_at'])}  {size(one['bytes'])}  {one['content_type']}" for one in versions[hidden:]
     ]
 
 

@@ -18,7 +18,7 @@ from pycrawl.state import documents, meta, outlinks, urls_table
 from pycrawl.state.counters import totals
 from pycrawl.state.database import Database
 from pycrawl.state.hosts import Host, find_host
-from pycrawl.state.kinds import kinds_of, series_of
+from pycrawl.state.kinds_table import kinds_of, series_of
 from pycrawl.state.ledger import Standing, State, standing, words_of
 from pycrawl.state.mirrors import original_of
 from pycrawl.state.near_seen import nearness_of

@@ -13,8 +13,10 @@ from typing import Any
 from pycrawl.config.host_entries import read_entries
 from pycrawl.config.sections import Config, CrawlSection
 from pycrawl.errors import ConfigError
+from pycrawl.foreign.files import read_bytes
 
 CONFIG_NAME = "pycrawl.toml"
+_MOST_BYTES = 16_000_000  # of the file: room for long lists of hosts
 _EXAMPLE_WIDTH = 100  # characters; comments are wrapped, so that they can be read in any editor
 _PLUGINS = "plugins"
 _HOSTS = "host"
@@ -32,12 +34,14 @@ def _sections() -> Iterator[tuple[str, Any]]:
 def load(path: Path) -> Config:
     """Returns the configuration in the file at `path`. Raises ConfigError, which names the file and the key."""
     try:
-        text = path.read_text("utf-8-sig")  # some editors put a byte order mark first
+        text = read_bytes(path.parent, path.name, _MOST_BYTES).decode("utf-8-sig")  # some editors put a mark first
     except FileNotFoundError:
         raise ConfigError(
             f"{path}: no such file. Run `pycrawl init` first, or name the crawl's directory with -C."
         ) from None
-    except (OSError, UnicodeDecodeError) as error:
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
         raise ConfigError(f"{path}: cannot be read: {error}") from None
     return parse(text, str(path))
 

@@ -24,7 +24,7 @@ from pycrawl.crawl.progress import Ended, Progress, RunLimits
 from pycrawl.crawl.retrying import RetryRequest, retry
 from pycrawl.crawl.seeding import add_seeds
 from pycrawl.crawl.session import Session
-from pycrawl.errors import StoppedByLimit
+from pycrawl.errors import StoppedByLimit, UnsafeFile
 from pycrawl.model import Outcome
 from pycrawl.processes.pool import FetcherPool
 from pycrawl.processes.signals import Interrupts
@@ -114,15 +114,23 @@ class Coordinator:
         if now - self._inbox_at < _INBOX_SECONDS:
             return
         self._inbox_at = now
-        for path in self._session.directory.inbox_files():
-            if path.suffix == RETRY_SUFFIX:
+        directory = self._session.directory
+        for name in directory.inbox_files():
+            try:
+                text = directory.read_from_inbox(name)
+                request = RetryRequest.from_text(text) if name.endswith(RETRY_SUFFIX) else None
+            except (UnsafeFile, ValueError) as error:
+                log.warning("inbox: %s is refused: %s", name, error)
+                directory.refuse_from_inbox(name)
+                continue
+            if request is not None:
                 self._commits.commit_now()
-                self._retry(RetryRequest.from_text(path.read_text("utf-8")))
+                self._retry(request)
             else:
-                seeded = add_seeds(self._session, path.read_text("utf-8").split("\n"), self._run.now())
-                log.info("%s: %d new URLs, %d turned away", path.name, seeded.new, seeded.refused.total())
+                seeded = add_seeds(self._session, text.split("\n"), self._run.now())
+                log.info("%s: %d new URLs, %d turned away", name, seeded.new, seeded.refused.total())
             self._commits.commit_now()
-            path.unlink()
+            directory.take_from_inbox(name)
 
     def _retry(self, request: RetryRequest) -> None:
         done = retry(self._session, request, self._run.now())

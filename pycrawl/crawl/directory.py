@@ -14,9 +14,11 @@ from pathlib import Path
 
 from pycrawl.config import CONFIG_NAME, Config, load
 from pycrawl.errors import DirectoryHeld, UsageError
+from pycrawl.foreign import files
 from pycrawl.state.database import STATE_NAME
 
 RETRY_SUFFIX = ".retry"
+_MOST_INBOX_BYTES = 1 << 30  # of one file: some ten million seeds
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,12 @@ class CrawlDirectory:
         file with such a name is always complete."""
         return self.path / "inbox"
 
+    def make_folders(self) -> None:
+        """Make what folders are missing: the crawl's own, and those of the collection and of the logs."""
+        self.path.mkdir(files.PRIVATE_FOLDER, parents=True, exist_ok=True)
+        for folder in (self.docs, self.log):
+            files.make_folder(self.path, folder.name)
+
     def config(self) -> Config:
         return load(self.config_file)
 
@@ -53,7 +61,7 @@ class CrawlDirectory:
         """Hold the lock of the directory: only its holder may write here. Raises DirectoryHeld, which says who
         has it."""
         try:
-            handle = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT, 0o644)
+            handle = files.open_file(self.path, "lock", os.O_RDWR | os.O_CREAT)
         except OSError as error:
             raise UsageError(f"{self.path}: cannot be written to: {error.strerror}") from None
         try:
@@ -78,18 +86,30 @@ class CrawlDirectory:
         self._leave(request, RETRY_SUFFIX)
 
     def _leave(self, text: str, suffix: str) -> None:
-        self.inbox.mkdir(exist_ok=True)
+        folder = self.inbox.name
+        files.make_folder(self.path, folder)
         name = f"{time.time_ns()}-{os.getpid()}"
-        unfinished = self.inbox / f".{name}"
-        with unfinished.open("w", encoding="utf-8") as file:
+        with open(files.new_file(self.path, f"{folder}/.{name}"), "w", encoding="utf-8") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
-        unfinished.rename(self.inbox / f"{name}{suffix}")
+        files.rename(self.path, f"{folder}/.{name}", f"{folder}/{name}{suffix}")
 
-    def inbox_files(self) -> list[Path]:
-        """Returns the files in the inbox, the oldest first, without those that are still being written."""
-        return sorted(self.inbox.glob("[!.]*")) if self.inbox.is_dir() else []
+    def inbox_files(self) -> list[str]:
+        """Returns the names of the files in the inbox, the oldest first, without those that are still being written."""
+        return [name for name in files.file_names(self.path, self.inbox.name) if not name.startswith(".")]
+
+    def read_from_inbox(self, name: str) -> str:
+        """Returns the text of a file in the inbox. Raises UnsafeFile if it is not an ordinary file."""
+        return files.read_bytes(self.path, f"{self.inbox.name}/{name}", _MOST_INBOX_BYTES).decode("utf-8", "replace")
+
+    def take_from_inbox(self, name: str) -> None:
+        """Remove a file from the inbox, as its content was taken in."""
+        files.remove(self.path, f"{self.inbox.name}/{name}")
+
+    def refuse_from_inbox(self, name: str) -> None:
+        """Put a file in the inbox that cannot be read under a name that is not looked at again."""
+        files.rename(self.path, f"{self.inbox.name}/{name}", f"{self.inbox.name}/.refused-{name}")
 
 
 def _holder(data: bytes) -> str:
@@ -97,5 +117,5 @@ def _holder(data: bytes) -> str:
         holder = json.loads(data)
         since = datetime.fromtimestamp(holder["since"]).astimezone().isoformat(" ")
         return f"a crawl is running (process {holder['pid']}, since {since})"
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, OverflowError, OSError):
         return "a crawl is running"

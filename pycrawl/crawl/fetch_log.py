@@ -8,14 +8,19 @@ might be hit. A URL that robots.txt denied has a line too, though nothing was se
 from __future__ import annotations
 
 import errno
+import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple, TextIO
 
 from pycrawl.errors import PycrawlError, StoppedByLimit
+from pycrawl.foreign import files
+from pycrawl.foreign.visible import visible
 
 _FILE_BYTES = 64_000_000  # of one log file, after which the next one is begun
-_PATTERN = "fetches-*.tsv"
+_NAME = re.compile(r"fetches-[0-9]{6,}\.tsv")
+_LONGEST_LINE = 1_000_000  # characters
 
 
 class FetchLine(NamedTuple):
@@ -41,17 +46,21 @@ class FetchLog:
 
     def _open(self) -> TextIO:
         self._number += 1
-        path = self._folder / f"fetches-{self._number:06d}.tsv"
-        return path.open("a", encoding="utf-8", buffering=1 << 16)
+        name = f"{self._folder.name}/fetches-{self._number:06d}.tsv"
+        handle = files.open_file(self._folder.parent, name, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+        return open(handle, "a", encoding="utf-8", buffering=1 << 16)
+
+    def fileno(self) -> int:
+        return self._file.fileno()
 
     def write(self, line: FetchLine) -> None:
         try:
             self._file.write(
-                f"{line.due:.6f}\t{line.started:.6f}\t{line.ended:.6f}\t{line.kind}\t{line.host}\t{line.address}\t"
-                f"{line.status}\t{line.outcome}\t{line.robots}\t{line.url}\n"
+                f"{line.due:.6f}\t{line.started:.6f}\t{line.ended:.6f}\t{line.kind}\t{visible(line.host)}\t"
+                f"{visible(line.address)}\t{line.status}\t{line.outcome}\t{line.robots}\t{visible(line.url)}\n"
             )
         except OSError as error:
-            raise _explained(error, self._file.name) from error
+            raise _explained(error, self._folder) from error
 
     def flush(self) -> None:
         """Hand what is buffered to the kernel, and begin a new file when this one is long."""
@@ -61,43 +70,48 @@ class FetchLog:
                 self._file.close()
                 self._file = self._open()
         except OSError as error:
-            raise _explained(error, self._file.name) from error
+            raise _explained(error, self._folder) from error
 
     def close(self) -> None:
         try:
             self._file.close()
         except OSError as error:
-            raise _explained(error, self._file.name) from error
+            raise _explained(error, self._folder) from error
 
 
-def _explained(error: OSError, name: str) -> PycrawlError:
+def _explained(error: OSError, folder: Path) -> PycrawlError:
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return StoppedByLimit(f"{name}: the disk is full; what was committed is safe")
-    return PycrawlError(f"{name}: {error.strerror}")
+        return StoppedByLimit(f"{folder}: the disk is full; what was committed is safe")
+    return PycrawlError(f"{folder}: {error.strerror}")
 
 
-def log_files(folder: Path) -> list[Path]:
-    return sorted(folder.glob(_PATTERN))
+def log_files(folder: Path) -> list[str]:
+    """Returns the names of the log files, the oldest first."""
+    return [name for name in files.file_names(folder.parent, folder.name) if _NAME.fullmatch(name)]
 
 
 def read(folder: Path) -> Iterator[FetchLine]:
-    """Yields all lines of all runs; a line that was cut off is left out."""
-    for path in log_files(folder):
-        yield from _lines(path)
+    """Yields all lines of all runs; a line that was cut off, or that is none of ours, is left out."""
+    for name in log_files(folder):
+        yield from _lines(folder, name)
 
 
 def read_newest(folder: Path) -> Iterator[FetchLine]:
     """Yields the lines of the newest file: those of the last run or, if that was long, of its end."""
-    for path in log_files(folder)[-1:]:
-        yield from _lines(path)
+    for name in log_files(folder)[-1:]:
+        yield from _lines(folder, name)
 
 
-def _lines(path: Path) -> Iterator[FetchLine]:
-    with path.open(encoding="utf-8") as file:
-        for text in file:
+def _lines(folder: Path, name: str) -> Iterator[FetchLine]:
+    with open(
+        files.open_file(folder.parent, f"{folder.name}/{name}"), encoding="utf-8", errors="replace", newline="\n"
+    ) as file:
+        while text := file.readline(_LONGEST_LINE):
             parts = text.rstrip("\n").split("\t")
             if len(parts) == len(FetchLine._fields) and text.endswith("\n"):
                 due, started, ended, kind, host, address, status, outcome, robots, url = parts
-                yield FetchLine(
-                    float(due), float(started), float(ended), kind, host, address, int(status), outcome, robots, url
-                )
+                try:
+                    times = (float(due), float(started), float(ended))
+                    yield FetchLine(*times, kind, host, address, int(status), outcome, robots, url)
+                except ValueError:  # not a line of ours
+                    continue

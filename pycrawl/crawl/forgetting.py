@@ -19,6 +19,7 @@ from pathlib import Path
 
 from pycrawl.config import Config
 from pycrawl.crawl.directory import CrawlDirectory
+from pycrawl.foreign import files
 from pycrawl.frontier.judge import Judge
 from pycrawl.policy.priority import priority
 from pycrawl.record import trec_web
@@ -97,9 +98,9 @@ class _Collection:
 
     def drop_records(self) -> None:
         """Write anew each compound file that holds a record to be removed, and commit after each."""
-        files = {file_id: name for file_id, name, _, _ in documents.files(self._database)}
-        remove_unfinished(self._root, set(files.values()))
-        for file_id, name in files.items():
+        names = {file_id: name for file_id, name, _, _ in documents.files(self._database)}
+        remove_unfinished(self._root, set(names.values()))
+        for file_id, name in names.items():
             if old_name(name) is not None:
                 self._rename(file_id, name)
         doomed = forgetting.doomed(self._database)
@@ -215,23 +216,24 @@ def _drop_lines(directory: CrawlDirectory, not_wanted: Unwanted, on_step: OnStep
     def is_kept(line: str) -> bool:
         return not any(map(not_wanted.is_unwanted, urls_in(line))) and not any(name.search(line) for name in names)
 
-    for folder in (directory.log, directory.inbox):
-        for path in sorted(folder.iterdir()) if folder.is_dir() else []:
-            if path.name.endswith(_NEW_LINES):
-                path.unlink()
-            elif path.is_file():
-                on_step(f"{folder.name}/{path.name}")
-                _keep_lines(path, is_kept)
+    for folder in (directory.log.name, directory.inbox.name):
+        for file in files.file_names(directory.path, folder, ordinary=True):
+            name = f"{folder}/{file}"
+            if name.endswith(_NEW_LINES):
+                files.remove(directory.path, name)
+            else:
+                on_step(name)
+                _keep_lines(directory.path, name, is_kept)
 
 
-def _keep_lines(path: Path, is_kept: Callable[[str], bool]) -> None:
+def _keep_lines(root: Path, name: str, is_kept: Callable[[str], bool]) -> None:
     """Write a file anew with only the lines that are kept, all or nothing. A file that keeps all is left alone."""
-    new = path.with_name(path.name + _NEW_LINES)
+    new = name + _NEW_LINES
     changed = False
     try:
         with (
-            path.open(encoding="utf-8", errors="surrogateescape", newline="") as old,
-            new.open("w", encoding="utf-8", errors="surrogateescape", newline="") as file,
+            open(files.open_file(root, name), encoding="utf-8", errors="surrogateescape", newline="") as old,
+            open(files.new_file(root, new), "w", encoding="utf-8", errors="surrogateescape", newline="") as file,
         ):
             for line in old:
                 if is_kept(line):
@@ -241,10 +243,10 @@ def _keep_lines(path: Path, is_kept: Callable[[str], bool]) -> None:
             file.flush()
             os.fsync(file.fileno())
         if changed:
-            new.replace(path)
-            fsync_directory(path.parent)
+            files.rename(root, new, name)
+            fsync_directory((root / name).parent)
         else:
-            new.unlink()
+            files.remove(root, new)
     except OSError as error:
-        new.unlink(missing_ok=True)
-        raise failure(error, path) from error
+        files.remove(root, new)
+        raise failure(error, root / name) from error

@@ -136,7 +136,8 @@ class _Pass:
             "SELECT id, url, host_id, depth, hops, ask, aside FROM urls WHERE id > ? ORDER BY id LIMIT ?",
             (after, self._at_once),
         ).fetchall()
-        codes = self._judge.codes_of(rows, self._facts_of)
+        self._read_hosts({row[2] for row in rows})
+        codes = self._judge.codes_of(rows, self._hosts)
         changed = [(row[0], code) for row, code in zip(rows, codes, strict=True) if row[6] != code]
         counts.update({str(code): amount for code, amount in Counter(codes).items() if code})
         last = int(rows[-1][0])
@@ -146,14 +147,15 @@ class _Pass:
             self._change(changed, after, last)
         return last
 
-    def _facts_of(self, host_id: int) -> HostFacts:
-        facts = self._hosts.get(host_id)
-        if facts is None:
-            if len(self._hosts) >= _HOSTS_KEPT:
-                self._hosts.clear()
-            key, is_seed = self._database.query("SELECT key, is_seed FROM hosts WHERE id = ?", (host_id,)).fetchone()
-            facts = self._hosts[host_id] = self._judge.host_facts(key, bool(is_seed))
-        return facts
+    def _read_hosts(self, host_ids: set[int]) -> None:
+        """Have the facts of these hosts in memory."""
+        if len(self._hosts) + len(host_ids) > _HOSTS_KEPT:
+            self._hosts.clear()
+        unknown = sorted(host_ids - self._hosts.keys())
+        for host_id, key, is_seed in self._database.query_each(
+            "SELECT id, key, is_seed FROM hosts WHERE id IN ({})", unknown
+        ):
+            self._hosts[host_id] = self._judge.host_facts(key, bool(is_seed))
 
     def _change_all(self, code: int, after: int, last: int) -> None:
         """As `_change`, where all URLs with ids above `after` and up to `last` get the same code."""

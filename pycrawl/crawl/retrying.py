@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, field
 import numpy as np
 
 from pycrawl.crawl.session import Session
+from pycrawl.errors import ConfigError
 from pycrawl.model import Outcome
 from pycrawl.policy.politeness import PolitenessRules, gap
 from pycrawl.state.hosts import Host, failing_hosts, host_keys
@@ -34,8 +35,19 @@ class RetryRequest:
 
     @classmethod
     def from_text(cls, text: str) -> RetryRequest:
+        """Returns the request that `to_text` wrote. Raises ValueError for anything else."""
         fields = json.loads(text)
-        return cls(tuple(fields["urls"]), fields["reason"], fields["host"])
+        if not isinstance(fields, dict) or set(fields) != {"urls", "reason", "host"}:
+            raise ValueError("not a request to try URLs again")
+        urls, reason, host = fields["urls"], fields["reason"], fields["host"]
+        if not isinstance(urls, list) or not all(isinstance(text, str) for text in (*urls, reason, host)):
+            raise ValueError("not a request to try URLs again")
+        if host:
+            try:
+                HostList("--host", [host])
+            except ConfigError as error:
+                raise ValueError(str(error)) from None
+        return cls(tuple(urls), reason, host)
 
 
 @dataclass(slots=True)

@@ -40,6 +40,7 @@ from pycrawl.model import Outcome
 _IDLE_PER_SLOT = 8  # idle connections kept for each slot: a polite crawl pauses between two pages of a host
 _LEAST_IDLE = 4096
 _RECEIVE_BYTES = 131_072
+_BARREN_PER_CHECK = 2  # a transfer is checked for padding each time that it was read so often and no body came
 _SUPPRESS_CONNECT_HEADERS = 265  # an option that has no name of its own in pycurl
 _WATCHED = {pycurl.POLL_IN: READ, pycurl.POLL_OUT: WRITE, pycurl.POLL_INOUT: READ | WRITE}
 
@@ -94,6 +95,8 @@ class CurlTransport(ResolvingTransport):
         self._room = Room(max(settings.room_bytes, 2 * settings.max_body_bytes))
         self._idle: defaultdict[Way, list[Slot]] = defaultdict(list)
         self._active: dict[pycurl.Curl, Slot] = {}
+        self._barren: dict[int, int] = {}  # by watched descriptor: how often it was read and nothing of a body came
+        self._unread: set[int] = set()  # descriptors that libcurl goes on to read when it is called at once
         self._targets_active: dict[Target, int] = {}  # how many of `_active` go there
         self._fresh: list[Slot] = []  # added to libcurl, but not started yet
         # The encodings stand here and not in an option of libcurl, which would then decode without marking damage.
@@ -226,15 +229,33 @@ class CurlTransport(ResolvingTransport):
 
     def _on_socket(self, what: int, fd: int, multi: object, data: object) -> None:
         if what == pycurl.POLL_REMOVE:
+            self._barren.pop(fd, None)
             self._loop.unwatch(fd)
         else:
+            self._barren.setdefault(fd, 0)
             self._loop.watch(fd, _WATCHED[what], self._on_event)
 
     def _on_event(self, fd: int, events: int) -> None:
+        room = self._room
+        received = room.received
+        was_due, self._kick_due = self._kick_due, False
         running = self._multi.socket_action(fd, _ACTIONS[events & 63])[1]
-        if running < len(self._active) and not self._turn_due:
+        if room.received == received and events & READ and fd in self._barren:
+            self._count_barren(fd)
+        if self._kick_due:
+            self._unread.add(fd)
+        else:
+            self._kick_due = was_due
+        if (running < len(self._active) or room.suspects) and not self._turn_due:
             self._turn_due = True
             self._loop.call_soon(self._turn)
+
+    def _count_barren(self, fd: int) -> None:
+        """What was read is no part of a body: of a head, of a handshake, or of nothing that is good for anything."""
+        self._barren[fd] += 1
+        if not self._barren[fd] % _BARREN_PER_CHECK:
+            slots = self._active.values()
+            self._room.suspects += [slot for slot in slots if slot.curl.getinfo(pycurl.ACTIVESOCKET) == fd]
 
     def _on_timeout_wish(self, milliseconds: int) -> None:
         """libcurl asks to be called again in so many milliseconds; -1 cancels. It does so with most events.
@@ -287,9 +308,17 @@ class CurlTransport(ResolvingTransport):
             self._kick_due = False
             self._start_fresh()
             running = self._multi.socket_action(pycurl.SOCKET_TIMEOUT, 0)[1]
-            self._turn_due = running < len(self._active) or self._kick_due
+            if self._unread:
+                self._count_unread()
+            self._turn_due = running < len(self._active) or self._kick_due or bool(self._room.suspects)
         if self._turn_due:
             self._loop.call_soon(self._turn)
+
+    def _count_unread(self) -> None:
+        for fd in self._unread & self._barren.keys():
+            self._count_barren(fd)
+        if not self._kick_due:
+            self._unread.clear()
 
     def _start_fresh(self) -> None:
         now = time.monotonic()
@@ -304,7 +333,15 @@ class CurlTransport(ResolvingTransport):
             queued, succeeded, failed = self._multi.info_read()
             responses += [self._end(curl, 0, "") for curl in succeeded]
             responses += [self._end(curl, code, message) for curl, code, message in failed]
+        if self._room.suspects:
+            responses += self._end_padded()
         return responses
+
+    def _end_padded(self) -> list[Response]:
+        suspects = dict.fromkeys(self._room.suspects)
+        self._room.suspects.clear()
+        padded = [slot for slot in suspects if slot.curl in self._active and slot.is_to_end()]
+        return [self._end(slot.curl, pycurl.E_WRITE_ERROR, "") for slot in padded]
 
     def _end(self, curl: pycurl.Curl, code: int, message: str) -> Response:
         slot = self._active.pop(curl)

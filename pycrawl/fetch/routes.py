@@ -14,6 +14,7 @@ from pycrawl.fetch.addresses import Guard
 from pycrawl.fetch.cookies import CookieJar
 from pycrawl.fetch.decoding import Body
 from pycrawl.fetch.dns import Answer, Resolver, without_dns
+from pycrawl.fetch.faults import note_fault
 from pycrawl.fetch.loop import Loop
 from pycrawl.fetch.origins import Origin, origin_of
 from pycrawl.fetch.proxies import NO_PROXIES, Proxy
@@ -132,6 +133,12 @@ class ResolvingTransport(ABC):
         started = time.monotonic()
         self.in_flight += 1
         try:
+            self._find_way(request, started, go)
+        except Exception as error:  # noqa: BLE001 - costs this URL only
+            self._fail_by_fault(request, started, error)
+
+    def _find_way(self, request: Request, started: float, go: Go) -> None:
+        try:
             origin = origin_of(request.url)
         except ValueError:
             detail = f"not an absolute http(s) URL in its normal form: {request.url}"
@@ -162,7 +169,10 @@ class ResolvingTransport(ABC):
             self._find_proxy(errand, proxy, ())
 
     def _on_late_answer(self, errand: _Errand, answer: Answer) -> None:
-        self._on_answer(errand, time.monotonic() - errand.started, answer)
+        try:
+            self._on_answer(errand, time.monotonic() - errand.started, answer)
+        except Exception as error:  # noqa: BLE001 - costs this URL only
+            self._fail_by_fault(errand.request, errand.started, error)
 
     def _on_answer(self, errand: _Errand, spent: float, answer: Answer) -> None:
         if answer.addresses:
@@ -189,7 +199,10 @@ class ResolvingTransport(ABC):
         if answer.addresses:
             pinned = addresses[0] if proxy.takes_addresses else ""
             route = Route(errand.origin, addresses, pinned, proxy, answer.addresses)
-            errand.go(errand.request, errand.started, time.monotonic() - errand.started, route)
+            try:
+                errand.go(errand.request, errand.started, time.monotonic() - errand.started, route)
+            except Exception as error:  # noqa: BLE001 - costs this URL only
+                self._fail_by_fault(errand.request, errand.started, error)
         else:
             detail = f"the proxy {proxy.host}: {answer.error}"
             self._fail_soon(errand.request, errand.started, Outcome.CONNECT_FAILED, detail)
@@ -198,9 +211,18 @@ class ResolvingTransport(ABC):
         response = Response(request.key, request.url, started, outcome=outcome, detail=detail, address=address)
         self._loop.call_soon(partial(self._finish, response))
 
+    def _fail_by_fault(self, request: Request, started: float, error: Exception) -> None:
+        self._fail_soon(request, started, Outcome.INTERNAL_ERROR, note_fault(request.url, error))
+
     def _finish(self, response: Response) -> None:
         if not self._closed:
             self.in_flight -= 1
             if self._jar is not None:
-                self._jar.take(response)
+                try:
+                    self._jar.take(response)
+                except Exception as error:  # noqa: BLE001 - costs this URL only
+                    detail = note_fault(response.url, error)
+                    response = Response(
+                        response.key, response.url, response.started, outcome=Outcome.INTERNAL_ERROR, detail=detail
+                    )
             self._on_done(response)

@@ -11,7 +11,7 @@ import os
 import re
 import ssl
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -32,9 +32,14 @@ ACCEPT = "text/html,application/xhtml+xml;q=0.9,*/*;q=0.5"
 ENCODINGS = "gzip, deflate, br"
 REDIRECTS = frozenset((301, 302, 303, 307, 308))  # statuses whose Location is followed
 TOO_BUSY = frozenset((429, 503))  # statuses that ask for fewer requests
+BODILESS = frozenset((204, 304))  # statuses of answers that have no body, whatever their headers say
 _COOKIE = "Cookie"
 _BLANKS = (b" ", b"\t")
 _LINE_ENDS = (b"\r\n", b"\n")
+_STATUS_LINE = re.compile(rb"HTTP/(?:1\.[01]|2)[ \t]([1-9][0-9]{2})(?![0-9])", re.IGNORECASE)
+MOST_HEADER_LINES = 1_000  # of an answer, with those of interim ones
+_MOST_LENGTH_DIGITS = 18
+_LONGEST_TYPE = 256  # bytes of a Content-Type that are looked at
 _CONTROLS = re.compile(r"[\0-\x1f\x7f]")
 
 WantsType = Callable[[str], bool]
@@ -215,34 +220,58 @@ def _latin(text: str) -> str:
     return text if text.isascii() else text.encode("latin-1", "replace").decode("latin-1")
 
 
+def status_of(line: bytes) -> int:
+    """Returns the status that a status line tells, in the forms that libcurl takes; 0 if it is none."""
+    match = _STATUS_LINE.match(line)
+    return int(match[1]) if match is not None else 0
+
+
 class Head:
-    """Status and headers of an answer, from its raw lines."""
+    """Status and headers of an answer, from its raw lines. `fault` says why it cannot be used, if that is so."""
 
-    __slots__ = ("headers", "status", "status_line")
+    __slots__ = ("fault", "headers", "status", "status_line")
 
-    def __init__(self, lines: list[bytes]) -> None:
+    def __init__(self, lines: Iterable[bytes]) -> None:
         """Reads the first answer in `lines` that is not an interim one (1xx); trailers after it are ignored."""
         self.status_line = b""
         self.status = 0
         self.headers: Headers = []
+        self.fault = ""
+        self._read(lines)
+        if not self.status:
+            self.fault = f"not a status line: {self.status_line[:80]!r}"
+            return
+        for length in all_values(self.headers, b"content-length"):
+            if len(length.lstrip(b"0")) > _MOST_LENGTH_DIGITS:
+                self.fault = f"a Content-Length of {len(length)} digits"
+
+    @property
+    def length(self) -> int:
+        """What Content-Length says; -1 if there is none. A head with a fault has none that can be read."""
+        length = find_header(self.headers, b"content-length") or b""
+        return int(length.lstrip(b"0") or b"0") if length.isdigit() and not self.fault else -1
+
+    def _read(self, lines: Iterable[bytes]) -> None:
+        is_first = True
         for line in lines:
+            if is_first:
+                self._open(line)
+                is_first = False
+                continue
             name, colon, value = line.partition(b":")
             if colon and name[:1] not in _BLANKS:
                 self.headers.append((name, value.strip()))
-            elif line[:5] == b"HTTP/" and not self.status_line:
-                self._open(line)
             elif line in _LINE_ENDS:
                 if not 100 <= self.status < 200:
                     return
-                self.status_line = b""
+                is_first = True
             elif line[:1] in _BLANKS and self.headers:  # obsolete line folding (RFC 9112, 5.2)
                 name, value = self.headers[-1]
                 self.headers[-1] = (name, (value + b" " + line.strip()).strip())
 
     def _open(self, line: bytes) -> None:
         self.status_line = line.rstrip()
-        words = line.split(None, 2)
-        self.status = int(words[1]) if len(words) > 1 and words[1].isdigit() else 0
+        self.status = status_of(line)
         self.headers = []
 
 
@@ -254,7 +283,9 @@ def type_gate(wants_type: WantsType) -> Callable[[Head], bool]:
         return wants_type(value.partition(b";")[0].strip().lower().decode("latin-1"))
 
     def keeps(head: Head) -> bool:
-        return not 200 <= head.status < 300 or wants(find_header(head.headers, b"content-type") or b"")
+        if not 200 <= head.status < 300:
+            return True
+        return wants((find_header(head.headers, b"content-type") or b"")[:_LONGEST_TYPE])
 
     return keeps
 

@@ -21,6 +21,7 @@ from urllib3.util.connection import is_connection_dropped
 
 from pycrawl.fetch.decoding import Body
 from pycrawl.fetch.dns import Resolver
+from pycrawl.fetch.faults import note_fault
 from pycrawl.fetch.loop import Loop
 from pycrawl.fetch.origins import Origin
 from pycrawl.fetch.routes import OnDone, ResolvingTransport, Route, body_of, fill
@@ -32,12 +33,12 @@ from pycrawl.fetch.transport import (
     Response,
     TransportSettings,
     WantsType,
-    all_values,
     ca_file,
     common_headers,
     with_own_headers,
 )
-from pycrawl.fetch.urllib3_connections import Budget, Connection, FetchError, new_connection
+from pycrawl.fetch.urllib3_connections import Connection, new_connection
+from pycrawl.fetch.urllib3_reading import Budget, FetchError
 from pycrawl.model import Outcome
 
 MOST_THREADS = 64
@@ -127,7 +128,7 @@ class ThreadTransport(ResolvingTransport):
         try:
             self._exchange(job, budget, response)
         except Exception as error:  # noqa: BLE001 - a thread must answer each job, whatever a library raises
-            response.outcome, response.detail = _failure(error)
+            response.outcome, response.detail = _failure(error, response.url)
         response.ended = time.monotonic()
         response.fetched_at = time.time()
         response.wire_bytes = budget.wire_bytes
@@ -139,13 +140,14 @@ class ThreadTransport(ResolvingTransport):
         try:
             response.address = connection.address
             head = Head(budget.lines)
-            _check_length(head)
+            if head.fault:
+                raise FetchError(Outcome.BAD_RESPONSE, head.fault)
             if job.request.any_type or self._keeps_body(head):
                 body = body_of(head, job.terms.max_body_bytes)
-                reusable = _read(answer, body)
+                reusable = _read(answer, body, budget)
                 fill(response, job.route, head, body)
             else:
-                reusable = _drain(answer)
+                reusable = _drain(answer, head.length, budget)
                 fill(response, job.route, head, None)
                 response.aborted_by_type = True
         finally:
@@ -164,6 +166,9 @@ class ThreadTransport(ResolvingTransport):
             except ConnectionError:  # RemoteDisconnected is one
                 kept.close()
                 budget.lines.clear()
+            except BaseException:
+                kept.close()
+                raise
         connection = new_connection(job.route, self._guard, self._context, job.terms.user_agent)
         try:
             return connection, self._ask_on(connection, job, budget)
@@ -195,34 +200,32 @@ class ThreadTransport(ResolvingTransport):
         return {name: value for name, value in with_own_headers(common, job.request).items() if value}
 
 
-def _check_length(head: Head) -> None:
-    """Refuse a Content-Length that is no number; http.client would ignore it."""
-    for value in all_values(head.headers, b"content-length"):
-        if not value.isdigit():
-            raise FetchError(Outcome.BAD_RESPONSE, f"invalid Content-Length {value[:40]!r}")
-
-
-def _read(answer: BaseHTTPResponse, body: Body) -> bool:
+def _read(answer: BaseHTTPResponse, body: Body, budget: Budget) -> bool:
     """Read the body. Returns True if it was read to its end, so that the connection can be used again."""
     while data := answer.read1(_READ_BYTES, decode_content=False):
+        budget.take_body(len(data))
         if not body.feed(data):
             return False
     return True
 
 
-def _drain(answer: BaseHTTPResponse) -> bool:
+def _drain(answer: BaseHTTPResponse, length: int, budget: Budget) -> bool:
     """Read and drop a short body. Returns True if its end was reached, so that the connection can be used again."""
-    length = answer.headers.get("Content-Length", "")
-    left = -1 if length.isdigit() and int(length) > DRAINED_BYTES else DRAINED_BYTES
-    while left >= 0:
-        data = answer.read1(_READ_BYTES, decode_content=False)
-        if not data:
-            return True
-        left -= len(data)
+    left = -1 if length > DRAINED_BYTES else DRAINED_BYTES
+    try:
+        while left >= 0:
+            data = answer.read1(_READ_BYTES, decode_content=False)
+            if not data:
+                return True
+            budget.take_body(len(data))
+            left -= len(data)
+    except FetchError as error:
+        if error.outcome is not Outcome.BAD_RESPONSE:  # padding around what is not wanted anyway
+            raise
     return False
 
 
-def _failure(error: Exception) -> tuple[Outcome, str]:
+def _failure(error: Exception, url: str) -> tuple[Outcome, str]:
     """Returns outcome and detail of a fetch that raised `error`."""
     detail = " ".join(str(error).split()) or type(error).__name__
     match error:
@@ -246,4 +249,4 @@ def _failure(error: Exception) -> tuple[Outcome, str]:
             return Outcome.BAD_RESPONSE, detail
         case OSError():
             return Outcome.CONNECTION_LOST, detail
-    return Outcome.INTERNAL_ERROR, f"{type(error).__name__}: {detail}"
+    return Outcome.INTERNAL_ERROR, note_fault(url, error)

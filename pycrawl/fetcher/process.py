@@ -10,11 +10,13 @@ import faulthandler
 import os
 import time
 from collections import OrderedDict, deque
+from collections.abc import Callable
 from ctypes import c_uint64
 from multiprocessing.connection import Connection
 from typing import Protocol
 
 from pycrawl.config import Config
+from pycrawl.fetch.faults import note_fault
 from pycrawl.fetch.loop import Loop
 from pycrawl.fetch.transport import TOO_BUSY, Request, RequestTerms, Response
 from pycrawl.fetch.transports import new_transport
@@ -24,6 +26,7 @@ from pycrawl.fetcher.result import result, unfetched
 from pycrawl.fetcher.robots_result import RobotsReader, RulesCache
 from pycrawl.model import FetchJob, FetchResult, Jobs, Kind, Outcome, Results
 from pycrawl.processes.allocation import collect_rarely, keep_freed_memory
+from pycrawl.processes.messages import BATCH_BYTES, MOST_RESULT_BYTES, pack, size_of, unpack_jobs
 from pycrawl.processes.pipe_queue import Receiver, Sender
 from pycrawl.urls.host_settings import HostSettings
 from pycrawl.urls.scope import Scope
@@ -43,7 +46,9 @@ class CoordinatorGone(Exception):
 
 
 class Fetcher:
-    def __init__(self, jobs: Receiver, results: Sender, working_on: c_uint64, config: Config, seed: int) -> None:
+    def __init__(
+        self, jobs: Receiver[Jobs], results: Sender[Results], working_on: c_uint64, config: Config, seed: int
+    ) -> None:
         self._jobs = jobs
         self._results = results
         self._working_on = working_on
@@ -67,6 +72,7 @@ class Fetcher:
         self._answers: list[tuple[FetchJob, Response]] = []  # to be worked on
         self._looked_up: set[int] = set()  # URL ids of jobs whose host's name is being looked up
         self._done: list[FetchResult] = []
+        self._done_bytes = 0  # about, of the message that they will be
         self._sent_at = 0.0
         self._reckoned_at = 0.0
         self._cpu_seconds: dict[str, float] = {}
@@ -90,7 +96,17 @@ class Fetcher:
         for batch in batches:
             self._stopping |= batch.stop
             for job in batch.jobs:
-                self._start(job)
+                self._guard(self._start, job)
+
+    def _guard(self, step: Callable[..., None], job: FetchJob, *arguments: object) -> None:
+        """Do a step of `job`. If it raises, that is the job's result, and costs neither the process nor another job."""
+        try:
+            step(job, *arguments)
+        except Exception as error:  # noqa: BLE001 - whatever it is
+            self._looked_up.discard(job.url_id)
+            if self._open.pop(job.url_id, None) is not None:
+                self._leave(job, False)
+            self._done.append(unfetched(job, Outcome.INTERNAL_ERROR, note_fault(job.url, error)))
 
     def _start(self, job: FetchJob) -> None:
         # What holds is what the coordinator goes by: that of the URL's host, also where its robots.txt is elsewhere.
@@ -148,17 +164,18 @@ class Fetcher:
         moved = response.address and job.address not in response.addresses
         if response.outcome is not None or moved:
             self._done.append(result(job, response, response.outcome or Outcome.ADDRESS_MOVED))
+            del self._open[job.url_id]
             self._leave(job, False)
         else:
-            self._open[job.url_id] = job
             self._submit(job)
 
     def _on_response(self, response: Response) -> None:
-        job = self._open.pop(response.key)
+        job = self._open[response.key]
         if job.url_id in self._looked_up:
             self._looked_up.remove(job.url_id)
-            self._on_address(job, response)
+            self._guard(self._on_address, job, response)
         else:
+            del self._open[response.key]
             self._answers.append((job, response))
             self._leave(job, response.outcome is None and response.status not in TOO_BUSY)
 
@@ -170,7 +187,7 @@ class Fetcher:
             following = behind.popleft()
             if not behind:
                 del self._behind[host_id]
-            self._go(following)
+            self._guard(self._go, following)
             return
         if behind is not None:
             self._done += [unfetched(one, Outcome.HELD_BACK) for one in behind]
@@ -187,15 +204,21 @@ class Fetcher:
         """Read the answers that have come; meanwhile their servers have the next requests."""
         for job, response in self._answers:
             self._read(job, response)
+            if self._done_bytes > BATCH_BYTES:
+                self._send()
         self._answers.clear()
 
     def _read(self, job: FetchJob, response: Response) -> None:
         self._working_on.value = job.url_id
         try:
-            self._done.append(self._readers[job.kind].read(job, response))
+            done = self._readers[job.kind].read(job, response)
+            self._done_bytes += size_of(done)
+            if self._done_bytes > MOST_RESULT_BYTES:
+                raise ValueError("a page with too many links for one message")
+            self._done.append(done)
         except Exception as error:  # noqa: BLE001  # one page must not end the process; the outcome names the fault
             self._page_reader.forget_sent()
-            self._done.append(result(job, response, Outcome.INTERNAL_ERROR, detail=f"{type(error).__name__}: {error}"))
+            self._done.append(result(job, response, Outcome.INTERNAL_ERROR, detail=note_fault(job.url, error)))
         self._working_on.value = 0
 
     def _send(self) -> None:
@@ -208,6 +231,7 @@ class Fetcher:
         except BrokenPipeError:
             raise CoordinatorGone from None
         self._done.clear()
+        self._done_bytes = 0
         self._sent_at = now
         if self._results.is_waiting:
             self._loop.add_writer(self._results.fileno(), self._on_writable)
@@ -227,7 +251,7 @@ def main(jobs: Connection, results: Connection, working_on: c_uint64, config: Co
     collect_rarely()
     keep_freed_memory()
     try:
-        Fetcher(Receiver(jobs), Sender(results), working_on, config, seed).run()
+        Fetcher(Receiver(jobs, unpack_jobs), Sender(results, pack), working_on, config, seed).run()
     except CoordinatorGone:
         # Nothing to save and nobody to tell; open transfers must not delay the end.
         os._exit(0)

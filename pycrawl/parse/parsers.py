@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
-from pycrawl.parse.charset import read
+from pycrawl.parse.charset import Charset, read
 from pycrawl.parse.html import parse_html
 from pycrawl.parse.parsed import Parsed
 from pycrawl.plugins.guard import PluginFailed, guarded
@@ -93,14 +93,21 @@ def _checked(parsed: Any) -> Any:
     if not isinstance(parsed, Parsed):
         raise TypeError(f"expected a Parsed, found a {type(parsed).__name__}")
     found: Any = parsed
+    if not isinstance(found.hrefs, list) or not isinstance(found.nofollow_hrefs, list):
+        raise TypeError("expected hrefs and nofollow_hrefs to be lists")
     links = [*found.hrefs, *found.nofollow_hrefs]
     strings = (found.text, found.title, found.language, found.base_href, *links, *found.robots)
     if not all(isinstance(text, str) for text in strings) or not isinstance(found.robots, frozenset):
         raise TypeError("expected texts and links that are strings, and a frozenset of words in robots")
-    if not isinstance(found.content_utf8, bytes | None) or not isinstance(found.anchors, dict):
-        raise TypeError("expected content_utf8 to be bytes or None, and anchors to be a dict")
+    if not isinstance(found.content_utf8, bytes | None) or not isinstance(found.charset, Charset):
+        raise TypeError("expected content_utf8 to be bytes or None, and charset to be a Charset")
+    named = (*found.anchors.items(), (found.charset.declared, found.charset.used))
+    if not isinstance(found.anchors, dict) or not all(isinstance(text, str) for pair in named for text in pair):
+        raise TypeError("expected anchors to be a dict from links to their texts, and the names of a Charset strings")
     if len(links) > MOST_LINKS or sum(map(len, strings)) + len(found.content_utf8 or b"") > MOST_TEXT:
         raise ValueError(f"expected at most {MOST_LINKS:,} links and {MOST_TEXT:,} characters")
+    for text in strings:
+        text.encode()  # half a surrogate pair could be neither stored nor hashed
     return found
 
 

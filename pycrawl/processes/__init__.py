@@ -1,1 +1,1 @@
-"""Processes: the pool of fetchers, the queue between two processes, how one is spawned, signals, memory settings."""
+"""Processes: the pool of fetchers, the queue between two processes, how one is started, signals, memory settings."""

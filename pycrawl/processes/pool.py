@@ -1,36 +1,42 @@
 """The fetcher processes: starts them, exchanges jobs and results with them, and replaces those that fail.
 
-Each fetcher is spawned by the dotted name of its module and has a pipe for each direction. A fetcher that died, or that
-has shown no sign of life for too long and was killed for it, is replaced at once; what it had in flight is for the
-caller to queue again.
+Each fetcher is a process started by the dotted name of its module, with a pipe for each direction. A fetcher that died,
+or that has shown no sign of life for too long and was killed for it, is replaced at once; what it had in flight is for
+the caller to queue again.
 """
 
 from __future__ import annotations
 
 import contextlib
-import multiprocessing
+import os
 import selectors
 import signal
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from ctypes import c_uint64
 from dataclasses import dataclass, field
-from multiprocessing import resource_tracker
-from multiprocessing.context import SpawnProcess
+from multiprocessing import Pipe
+from multiprocessing.context import ForkServerProcess
 from multiprocessing.sharedctypes import RawValue
 from pathlib import Path
 from resource import RLIMIT_NOFILE, getrlimit, setrlimit
 
 from pycrawl.config import Config
 from pycrawl.errors import FetcherError
+from pycrawl.foreign import files
 from pycrawl.model import Jobs, Results
-from pycrawl.processes import spawn
+from pycrawl.processes.messages import BadMessage, pack, unpack_results
 from pycrawl.processes.pipe_queue import Receiver, Sender
+from pycrawl.processes.spawn import ForkServer
 
 _WORKER = "pycrawl.fetcher.process"
+_DIED = "died"
+_PROCESS_NAME = "pycrawl-fetcher"
+_UNKNOWN_CODE = 255  # what multiprocessing says of a process whose server is gone
 _START_SECONDS = 60.0  # for a new process until its first sign of life
 _STILLBORN_MOST = 3  # fetchers in a row that end before their first sign of life; then the crawl gives up
 _LONGEST_LINE = 300  # characters of the log that are shown
+_LAST_BYTES = 65_536  # of the log that are looked at for its last line
 _GRACE_SECONDS = 2.0  # for a process that was told to stop
 _MOST_FILES = 16_384  # open in one process
 
@@ -38,9 +44,9 @@ _MOST_FILES = 16_384  # open in one process
 @dataclass(slots=True)
 class _Fetcher:
     number: int
-    process: SpawnProcess
-    jobs: Sender
-    results: Receiver
+    process: ForkServerProcess
+    jobs: Sender[Jobs]
+    results: Receiver[Results]
     working_on: c_uint64  # the URL id whose answer it handles right now, written by the fetcher; 0: none
     heard_at: float
     alive: bool = False  # it has shown a sign of life
@@ -65,21 +71,6 @@ class News:
     deaths: list[Death]
 
 
-@contextlib.contextmanager
-def _deaf_to_terminal() -> Iterator[None]:
-    """Processes started inside this block never see SIGINT and SIGHUP, which a terminal sends to the whole group.
-
-    Only the coordinator decides when to stop. A new process cannot ignore a signal before its first line runs; but it
-    inherits the signals that its parent has blocked.
-    """
-    resource_tracker.ensure_running()  # else it starts with the first fetcher, and unblocks the signals
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGHUP})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
 def _allow_many_files() -> None:
     """Raise the limit on open files, which fetchers inherit: the default is far below what the system allows."""
     soft, hard = getrlimit(RLIMIT_NOFILE)
@@ -92,7 +83,9 @@ class FetcherPool:
         self._config = config
         self._seed = seed
         self._log_file = log_file
-        self._context = multiprocessing.get_context("spawn")
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
+        os.close(files.open_file(log_file.parent.parent, self._log_name, flags))  # what is wrong with it is said here
+        self._server = ForkServer(_WORKER)
         self._selector = selectors.DefaultSelector()
         self._stillborn = 0
         _allow_many_files()
@@ -122,17 +115,21 @@ class FetcherPool:
                 with contextlib.suppress(BrokenPipeError):
                     fetcher.jobs.flush()
                 self._watch_writing(fetcher)
-            elif not self._receive(fetcher, news):
-                news.deaths.append(self._replace(fetcher, "died"))
+            elif cause := self._receive(fetcher, news):
+                news.deaths.append(self._replace(fetcher, cause))
         self._kill_silent(news)
         return news
 
-    def _receive(self, fetcher: _Fetcher, news: News) -> bool:
-        """Add the results that a fetcher sent to `news`. Returns False if the fetcher is gone."""
+    def _receive(self, fetcher: _Fetcher, news: News) -> str:
+        """Add the results that a fetcher sent to `news`. Returns why the fetcher has to be replaced; empty: it has not.
+        One that sends something else than results is in a bad state, and is ended."""
         try:
             messages = fetcher.results.receive()
         except EOFError:
-            return False
+            return _DIED
+        except BadMessage as error:
+            fetcher.process.kill()
+            return f"sent something that is no result ({str(error)[:_LONGEST_LINE]})"
         for message in messages:
             fetcher.cpu_seconds = message.cpu_seconds
             news.results.append((fetcher.number, message))
@@ -140,7 +137,7 @@ class FetcherPool:
             fetcher.heard_at = time.monotonic()
             fetcher.alive = True
             self._stillborn = 0
-        return True
+        return ""
 
     def _kill_silent(self, news: News) -> None:
         now = time.monotonic()
@@ -158,9 +155,9 @@ class FetcherPool:
         if fetcher.process.exitcode is None:
             fetcher.process.kill()
             fetcher.process.join()
-        from_outside = cause == "died" and fetcher.process.exitcode == -signal.SIGKILL
-        if cause == "died":
-            cause = f"died (exit code {fetcher.process.exitcode})"
+        from_outside = cause == _DIED and fetcher.process.exitcode in (-signal.SIGKILL, _UNKNOWN_CODE)
+        if cause == _DIED:
+            cause = f"{_DIED} (exit code {fetcher.process.exitcode})"
         fetcher.jobs.close()
         fetcher.results.close()
         self._stillborn += not fetcher.alive
@@ -172,26 +169,31 @@ class FetcherPool:
         self._fetchers[fetcher.number] = self._spawn(fetcher.number)
         return Death(fetcher.number, int(fetcher.working_on.value), cause, from_outside)
 
+    @property
+    def _log_name(self) -> str:
+        return f"{self._log_file.parent.name}/{self._log_file.name}"
+
     def _last_words(self) -> str:
         """Returns the last line of the fetchers' log; it usually says why a fetcher died."""
-        lines = self._log_file.read_text("utf-8", "replace").split("\n") if self._log_file.exists() else []
+        handle = files.open_file(self._log_file.parent.parent, self._log_name)
+        with open(handle, "rb") as file:
+            file.seek(max(0, os.fstat(handle).st_size - _LAST_BYTES))
+            lines = file.read(_LAST_BYTES).decode("utf-8", "replace").split("\n")
         return next((line.strip()[:_LONGEST_LINE] for line in reversed(lines) if line.strip()), "nothing was written")
 
     def _spawn(self, number: int) -> _Fetcher:
-        jobs_reader, jobs_writer = self._context.Pipe(duplex=False)
-        results_reader, results_writer = self._context.Pipe(duplex=False)
+        jobs_reader, jobs_writer = Pipe(duplex=False)
+        results_reader, results_writer = Pipe(duplex=False)
         working_on = RawValue(c_uint64, 0)
-        process = self._context.Process(
-            target=spawn.start,
-            args=(_WORKER, str(self._log_file), jobs_reader, results_writer, working_on, self._config, self._seed),
-            name=f"pycrawl-fetcher-{number}",
-            daemon=True,
-        )
-        with _deaf_to_terminal():
-            process.start()
+        process = self._server.start(
+            _PROCESS_NAME, str(self._log_file), jobs_reader, results_writer, working_on, self._config,
+            self._seed,
+        )  # fmt: skip
         jobs_reader.close()
         results_writer.close()
-        fetcher = _Fetcher(number, process, Sender(jobs_writer), Receiver(results_reader), working_on, time.monotonic())
+        jobs: Sender[Jobs] = Sender(jobs_writer, pack)
+        results = Receiver(results_reader, unpack_results)
+        fetcher = _Fetcher(number, process, jobs, results, working_on, time.monotonic())
         self._selector.register(fetcher.results, selectors.EVENT_READ, fetcher)
         return fetcher
 
@@ -222,3 +224,4 @@ class FetcherPool:
                 fetcher.process.join()
             fetcher.results.close()
         self._selector.close()
+        self._server.close()

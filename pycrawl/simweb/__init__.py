@@ -9,6 +9,9 @@
     worker.py      the epoll loop of a server process; connection.py, log.py
     server.py      `serve`: starts and commands the server processes
     process.py     `SimServer`: all of this as a context manager, with a log of requests for tests
+    hostile_server.py
+                   the hostile web (`--hostile`): hosts with one fault each, from hostile_answers.py (single answers),
+                   hostile_hosts.py (connections, robots.txt, redirects), hostile_pages.py (markup, traps)
 
 A host is a loopback address of its own (127.1.0.1, 127.1.0.2 …), all on one port; nothing else is ever bound.
 """

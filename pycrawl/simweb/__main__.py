@@ -17,6 +17,9 @@ from pycrawl.simweb.web import SimWeb
 def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
+        if options.hostile:
+            _be_hostile(options)
+            return 0
         settings = _settings(options)
         if options.print_urls:
             _print_urls(settings)
@@ -51,6 +54,12 @@ def _parser() -> argparse.ArgumentParser:
         what = f"{setting.metadata['doc']} (default: {setting.default})"
         web.add_argument(option(setting), type=kind, metavar="N", default=argparse.SUPPRESS, help=what)
     web.add_argument("--plain", action="store_true", help="no faults, rules and odd links: those options at 0")
+    web.add_argument(
+        "--hostile",
+        action="store_true",
+        help="another web: a host for every fault that a server can have, and an index of them, to try a crawler on. "
+        "Takes --port (default: 8966), --print-urls and --until-eof",
+    )
     server = parser.add_argument_group("the server")
     server.add_argument("--workers", type=_count, metavar="N", default=1, help="server processes (default: 1)")
     server.add_argument(
@@ -64,6 +73,16 @@ def _parser() -> argparse.ArgumentParser:
     server.add_argument("--until-eof", action="store_true", help="obey commands from standard input; end when it ends")
     server.add_argument("--print-urls", action="store_true", help="print what a crawl must fetch, and serve nothing")
     return parser
+
+
+def _be_hostile(options: argparse.Namespace) -> None:
+    from pycrawl.simweb import hostile_server
+
+    port = getattr(options, "port", hostile_server.PORT)
+    if options.print_urls:
+        hostile_server.print_hosts(port, print)
+    else:
+        hostile_server.serve_hostile(port, options.until_eof, lambda line: print(line, flush=True))
 
 
 def _settings(options: argparse.Namespace) -> SimWebSettings:

@@ -31,7 +31,8 @@ class Text:
 
     @cached_property
     def paragraphs(self) -> list[str]:
-        """As many references as a pick has values, so that none of it has to be cut."""
+        """Returns the paragraphs, each so often that the list is `PICKS` long: a random pick is an index into it as it
+        is."""
         random = Random(f"text {self._seed}")
         return _paragraphs(random, [*_FUNCTION_WORDS, *_made_up_words(random, VOCABULARY)]) * (PICKS // PARAGRAPHS)
 
@@ -55,7 +56,7 @@ def _made_up_words(random: Random, count: int) -> list[str]:
 
 
 def _paragraphs(random: Random, words: list[str]) -> list[str]:
-    """Openings of `<p>` elements, so that a page can end each with a link of its own."""
+    """Returns paragraphs from "<p>" to the end of their text, without "</p>": a page may add a link of its own."""
     weights = list(accumulate(1 / (rank + 2) for rank in range(len(words))))
     shapes = [[random.randint(5, 19) for _ in range(random.randint(3, 7))] for _ in range(PARAGRAPHS)]
     stream = iter(random.choices(words, cum_weights=weights, k=sum(map(sum, shapes))))

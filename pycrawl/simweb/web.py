@@ -33,12 +33,13 @@ class Page:
 
     @property
     def number(self) -> int:
-        """In the whole web."""
+        """Returns the page's number in the whole web."""
         return self.host.first + self.local
 
     @property
     def status(self) -> int:
-        """What it answers in the end: 200 for a flaky page, and for one that robots.txt disallows."""
+        """Returns the HTTP status that it answers with in the end: 200 for a flaky page, which first answers 503, and
+        for one that robots.txt disallows."""
         match self.kind:
             case PageKind.REDIRECT:
                 return 302 if self.local & 1 else 301
@@ -51,7 +52,7 @@ class Page:
 
     @property
     def allowed(self) -> bool:
-        """By robots.txt, for every robot but "nosybot"."""
+        """True if robots.txt allows every robot but "nosybot" to fetch it."""
         return self.kind is not PageKind.DISALLOWED
 
     @property
@@ -60,19 +61,19 @@ class Page:
 
     @property
     def links(self) -> tuple[str, ...]:
-        """In normal form, each once; none where the answer is no page."""
+        """Returns the URLs that it links to, in normal form, each once; none if the status is not 200."""
         return tuple(map(_url, self._maker.targets(self.host, self.local))) if self.status == 200 else ()
 
     @property
     def latency(self) -> float:
-        """Seconds from the request to the answer."""
+        """Returns the seconds from the request to the answer."""
         return self._maker.latency(self.host, self.local)
 
     def etag(self, version: int = 0) -> str:
         return f'"{self.number:x}-{self._maker.last_change(self.host, self.local, version):x}"'
 
     def modified_at(self, version: int = 0) -> int:
-        """Seconds since the epoch."""
+        """Returns when the page last changed, in seconds since the epoch."""
         return self._maker.modified_at(self.host, self.local, version)
 
     def last_modified(self, version: int = 0) -> str:
@@ -92,12 +93,12 @@ class SimWeb:
         self._maker = PageMaker(settings, self.hosts, self._text)
 
     def prepare(self) -> None:
-        """Build the pool of text now, not with the first body."""
+        """Build the paragraphs now: else the first page that is asked for waits for them."""
         self._text.prepare()
 
     @property
     def seeds(self) -> list[str]:
-        """The one URL from which links lead to all others."""
+        """Returns the one URL from which links lead to all others."""
         return [self.hosts.host(0).url]
 
     @property
@@ -105,7 +106,8 @@ class SimWeb:
         return [host.url for host in self.hosts]
 
     def page(self, url: str) -> Page:
-        """The page at a URL (tracking parameters and a fragment do not matter); KeyError if there is none."""
+        """Returns the page at a URL, whose tracking parameters and fragment do not matter. Raises KeyError if there is
+        none."""
         match = _URL.match(url)
         host = self.hosts.at(match[1]) if match else None
         page = self.find(host, match[2]) if host and match else None
@@ -114,28 +116,30 @@ class SimWeb:
         return page
 
     def find(self, host: Host, path: str) -> Page | None:
-        """The page of a host at a path with its query."""
+        """Returns the page of a host at a path with its query; None if there is none."""
         local = host.page_at(_TRACKING.sub("", path) if "utm_" in path else path)
         return None if local is None else self._page(host, local)
 
     def page_number(self, number: int) -> Page:
-        """The page with this number in the whole web."""
+        """Returns the page with this number in the whole web."""
         host = self.hosts.with_page(number)
         return self._page(host, number - host.first)
 
     def pages(self, *kinds: PageKind) -> Iterator[Page]:
-        """All pages, or all of some kinds, host by host."""
+        """Yields all pages, or all of some kinds, host by host."""
         for host in self.hosts:
             for kind in kinds or KINDS:
                 for local in host.pages(kind):
                     yield self._page(host, local)
 
     def reachable(self) -> set[str]:
-        """What a polite crawler, started at `seeds`, fetches with a 2xx answer, given a second try for a 503."""
+        """Returns the URLs that a polite crawler, started at `seeds`, fetches with a 2xx answer if it tries again after
+        a 503."""
         return {page.url for page in self.pages(*FETCHED)}
 
     def expected_requests(self, tries: int = 3) -> int:
-        """What a whole crawl asks for: robots.txt of each host once, a 500 `tries` times, a flaky page twice."""
+        """Returns the number of requests of a whole crawl: robots.txt of each host once, a page that answers 500
+        `tries` times, a flaky one twice."""
         times = dict.fromkeys(KINDS, 1) | {
             PageKind.FLAKY: min(tries, 2),
             PageKind.BROKEN: tries,
@@ -144,7 +148,7 @@ class SimWeb:
         return sum(1 + sum(len(host.pages(kind)) * times[kind] for kind in KINDS) for host in self.hosts)
 
     def changed(self, before: int, after: int) -> set[str]:
-        """The URLs of `reachable()` whose body, ETag and Last-Modified differ between two versions."""
+        """Returns the URLs of `reachable()` whose body, ETag and Last-Modified differ between two versions."""
         return {page.url for page in self.pages(*FETCHED) if page.etag(before) != page.etag(after)}
 
     def _page(self, host: Host, local: int) -> Page:

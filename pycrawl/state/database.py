@@ -6,14 +6,18 @@ only reads opens it read-only and works beside a crawl.
 
 from __future__ import annotations
 
+import os
 import sqlite3
+import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from pycrawl.config import CONFIG_NAME
-from pycrawl.errors import START_ANEW, StateError, StateTooNew, StoppedByLimit
+from pycrawl.errors import START_ANEW, StateError, StateTooNew, StoppedByLimit, UnsafeFile
+from pycrawl.foreign.files import is_there, new_file, open_file
 from pycrawl.state import schema
 
 STATE_NAME = "state.db"
@@ -21,6 +25,12 @@ _CACHE_KIB = 48 * 1024  # KiB of SQLite's page cache
 _CHECKPOINT_PAGES = 8_000  # 32 MB of WAL: fewer, longer writes to the database file
 _BUSY_SECONDS = 30.0  # to wait for a lock that another process holds
 _ASKED_AT_ONCE = 64  # keys in one statement of `query_each`
+
+_STEPS_BETWEEN_LOOKS = 100_000  # of SQLite's machine: some milliseconds
+_SCHEMA_SECONDS = 10.0  # to read the schema
+_SCHEMA = "SELECT type, name, tbl_name, coalesce(sql, '') FROM sqlite_master"
+_JOURNAL = "-journal"  # there only while a new database is turned to WAL mode
+_NAMES_ANOTHER = bytes.fromhex("d9d505f920a163d7")  # the end of a journal that names a super-journal
 
 Row = tuple[Any, ...]
 
@@ -35,8 +45,9 @@ class Database:
     @classmethod
     def create(cls, path: Path, steps: tuple[str, ...] = schema.STEPS) -> Database:
         """Returns a new database, open for writing. Its file must not exist yet."""
-        if path.exists():
+        if is_there(path.parent, path.name):
             raise StateError(f"{path}: exists already")
+        os.close(new_file(path.parent, path.name))  # SQLite gives its other files the same permissions
         return cls._open_writable(path, steps)
 
     @classmethod
@@ -49,15 +60,20 @@ class Database:
     @classmethod
     def open_readonly(cls, path: Path) -> Database:
         _must_exist(path)
+        _check_files(path, writable=False)
         with _connected(path, f"{path.absolute().as_uri()}?mode=ro") as connection:
-            if _check_version(connection, path, schema.VERSION) < schema.VERSION:
+            version = _checked_version(connection, path, schema.STEPS)
+            if version < schema.VERSION:
                 raise StateError(f"{path}: written by an older pycrawl; the next `pycrawl crawl` brings it up to date")
+            # With a handler, Ctrl-C is heard while SQLite works on a statement.
+            connection.set_progress_handler(lambda: 0, _STEPS_BETWEEN_LOOKS)
         return cls(connection, path)
 
     @classmethod
     def _open_writable(cls, path: Path, steps: tuple[str, ...] = schema.STEPS) -> Database:
+        _check_files(path, writable=True)
         with _connected(path, path.absolute().as_uri()) as connection:
-            version = _check_version(connection, path, len(steps))
+            version = _checked_version(connection, path, steps)
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
@@ -136,9 +152,9 @@ class Database:
 
 
 def _must_exist(path: Path) -> None:
-    if path.is_file():
+    if is_there(path.parent, path.name):
         return
-    if path.with_name(CONFIG_NAME).is_file():
+    if is_there(path.parent, CONFIG_NAME):
         raise StateError(f"{path}: is missing. {START_ANEW}")
     raise StateError(f"{path}: no such file. Run `pycrawl init` first, or name the crawl's directory with -C.")
 
@@ -151,18 +167,65 @@ def _connected(path: Path, address: str) -> Iterator[sqlite3.Connection]:
             address, uri=True, isolation_level=None, timeout=_BUSY_SECONDS, check_same_thread=False
         )
         on_error.callback(connection.close)
+        connection.execute("PRAGMA trusted_schema = OFF")
+        connection.execute("PRAGMA cell_size_check = ON")
         yield connection
         on_error.pop_all()
 
 
-def _check_version(connection: sqlite3.Connection, path: Path, newest: int) -> int:
-    """Returns the version of the schema; raises StateTooNew if it is above `newest`."""
+def _checked_version(connection: sqlite3.Connection, path: Path, steps: tuple[str, ...]) -> int:
+    """Returns the version of the schema, which is ours. Raises StateTooNew if it is newer than the steps."""
+    connection.execute("BEGIN")  # another process may bring the schema up to date meanwhile
     version = int(connection.execute("PRAGMA user_version").fetchone()[0])
-    if version > newest:
+    if version > len(steps):
         raise StateTooNew(
-            f"{path}: written by a newer pycrawl (schema {version}; this one knows {newest}). Upgrade pycrawl."
+            f"{path}: written by a newer pycrawl (schema {version}; this one knows {len(steps)}). Upgrade pycrawl."
         )
+    _check_schema(connection, path, steps[: max(version, 0)])
+    connection.execute("ROLLBACK")
     return version
+
+
+def _check_files(path: Path, writable: bool) -> None:
+    """Raises UnsafeFile if the database, or one of SQLite's files beside it, leads elsewhere.
+
+    A journal of ours belongs to one database; one that names another file, which SQLite might remove, has a mark at its
+    end.
+    """
+    for suffix in ("", "-wal", "-shm", _JOURNAL):
+        is_there(path.parent, path.name + suffix, writable)
+    journal = path.name + _JOURNAL
+    if is_there(path.parent, journal):
+        with open(open_file(path.parent, journal), "rb") as file:
+            file.seek(-min(len(_NAMES_ANOTHER), os.fstat(file.fileno()).st_size), os.SEEK_END)
+            if file.read() == _NAMES_ANOTHER:
+                raise UnsafeFile(f"{path.parent / journal}: names another file, so it is not of this database")
+
+
+def _check_schema(connection: sqlite3.Connection, path: Path, steps: tuple[str, ...]) -> None:
+    """Raises StateError if the database has anything but the tables and indexes that the steps make: a view or trigger
+    of somebody else could run for ever, or change what it is not asked to."""
+    until = time.monotonic() + _SCHEMA_SECONDS
+    connection.set_progress_handler(lambda: time.monotonic() > until, _STEPS_BETWEEN_LOOKS)
+    found = set()
+    expected = _schema_of(steps)
+    for row in connection.execute(_SCHEMA):
+        found.add(tuple(row))
+        if tuple(row) not in expected:
+            raise StateError(f"{path}: not a state of pycrawl: it has a {row[0]} {row[1]!r} that is none of pycrawl's")
+    if found != expected:
+        missing = sorted(name for _, name, _, _ in expected - found)
+        raise StateError(f"{path}: not a state of pycrawl: it has no {missing[0]!r}")
+    connection.set_progress_handler(None, 0)
+
+
+@cache
+def _schema_of(steps: tuple[str, ...]) -> set[Row]:
+    """Returns what `_SCHEMA` gives for a database that the steps have made."""
+    with closing(sqlite3.connect(":memory:")) as model:
+        for step in steps:
+            model.executescript(step)
+        return set(model.execute(_SCHEMA))
 
 
 # The index of the WAL is a file too; when the disk is too full for it to grow, SQLite reports this I/O error.

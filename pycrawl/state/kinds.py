@@ -19,21 +19,17 @@ from pycrawl.config import Config
 from pycrawl.model import CloseLook, PackedLinks, UrlOrder
 from pycrawl.state.database import Database
 from pycrawl.state.hosts import Host
+from pycrawl.state.kinds_table import kinds_of_host, series_of_host
 from pycrawl.traps.host_record import PAGES_BEFORE_PROBE, SAMPLE_EVERY, HostRecord
 from pycrawl.traps.kind_record import KindRecord
 from pycrawl.traps.novelty import Novelty
 from pycrawl.traps.series import REPEATS, Series
-from pycrawl.traps.url_kinds import ALL, place, position_of, section, shape
+from pycrawl.traps.url_kinds import ALL, place, position_of
 from pycrawl.urls.host_list import HostList
 from pycrawl.urls.parts import first_directory, host_key, origin, url_hash
 
 _HOSTS_KEPT = 20_000  # hosts whose records are in memory
 _PROBE_LETTERS = 16  # random letters of a probe's name: so many that no page has this name
-_KIND_COLUMNS = (
-    "kinds.pages, new, yield, open_share, least_depth, most_depth, dead_ends, found, chances, backs, combined,"
-    " in_series, pages_allowed, stopped"
-)
-_SERIES_COLUMNS = "is_dated, first_named, last_named, series.pages, before, after, future, useful, stopped"
 
 
 class Kinds:
@@ -161,8 +157,8 @@ class Kinds:
         if host.pages:  # else it is new
             self.close_group()  # its record may have left memory just now, with changes that are not written yet
             self.flush()
-            record.kinds = _kinds_of_host(self._database, host.id)
-            record.series = _series_of_host(self._database, host.id)
+            record.kinds = kinds_of_host(self._database, host.id)
+            record.series = series_of_host(self._database, host.id)
             probes = self._database.query("SELECT directory, pairs FROM probes WHERE host_id = ?", (host.id,))
             for directory, pairs in probes:
                 record.end_probe(directory, np.frombuffer(pairs, np.uint64))
@@ -192,50 +188,3 @@ class Kinds:
         if self._probe_rows:
             self._database.write_many("INSERT OR REPLACE INTO probes VALUES (?, ?, ?)", self._probe_rows)
         self._kind_rows, self._series_rows, self._probe_rows = {}, {}, []
-
-
-# For readers
-
-
-def _kinds_of_host(database: Database, host_id: int) -> dict[str, KindRecord]:
-    rows = database.query(f"SELECT kind, {_KIND_COLUMNS} FROM kinds WHERE host_id = ?", (host_id,))
-    return {name: KindRecord(*values) for name, *values in rows}
-
-
-def _series_of_host(database: Database, host_id: int) -> dict[str, Series]:
-    rows = database.query(f"SELECT series, {_SERIES_COLUMNS} FROM series WHERE host_id = ?", (host_id,))
-    return {name: Series(*values) for name, *values in rows}
-
-
-def kinds_of(database: Database, host_id: int, url: str) -> dict[str, KindRecord]:
-    """Returns the records of the kinds that a URL belongs to, the narrowest first. A kind without a row is good."""
-    known = _kinds_of_host(database, host_id)
-    return {name: known.get(name, KindRecord()) for name in (shape(url), section(url), ALL)}
-
-
-def series_of(database: Database, host_id: int, url: str) -> tuple[str, Series] | None:
-    """Returns the name and the record of the series that a URL belongs to; None if there is none that runs on."""
-    here = place(url)
-    known = _series_of_host(database, host_id) if here is not None else {}
-    return (here.series, known[here.series]) if here is not None and here.series in known else None
-
-
-def worst_kinds(database: Database, most: int) -> list[tuple[str, str, KindRecord]]:
-    """Returns (host, kind, record) of at most `most` kinds: the stopped ones first, then those with the lowest yield or
-    open share."""
-    rows = database.query(
-        f"SELECT key, kind, {_KIND_COLUMNS} FROM kinds JOIN hosts ON hosts.id = host_id"
-        " ORDER BY stopped DESC, min(yield, open_share), kinds.pages DESC LIMIT ?",
-        (most,),
-    )
-    return [(key, name, KindRecord(*values)) for key, name, *values in rows]
-
-
-def stopped_series(database: Database, most: int) -> list[tuple[str, str, Series]]:
-    """Returns (host, series, record) of at most `most` stopped series, those with most pages first."""
-    rows = database.query(
-        f"SELECT key, series, {_SERIES_COLUMNS} FROM series JOIN hosts ON hosts.id = host_id"
-        " WHERE stopped ORDER BY series.pages DESC LIMIT ?",
-        (most,),
-    )
-    return [(key, name, Series(*values)) for key, name, *values in rows]

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pycrawl.errors import PycrawlError, StoppedByLimit, StoreError
+from pycrawl.foreign.files import file_names, make_folder, open_file
 from pycrawl.record import trec_web
 
 FILES_PER_DIRECTORY = 50
@@ -23,6 +24,7 @@ WRITE_BUFFER_BYTES = 1 << 20
 MAX_UNSYNCED_FILES = 16  # finished files kept open for the next sync; only a tiny file_size makes more
 
 _NAME = re.compile(r"WTX([0-9]{3,})/B([0-9]{2})(?:\.gz)?")
+_NEW = re.compile(r"\.new(?=(?:\.gz)?\Z)")
 _FULL = {
     errno.ENOSPC: "the disk is full",
     errno.EDQUOT: "the disk quota is used up",
@@ -39,6 +41,14 @@ class CompoundFile:
     length: int
     records: int
     closed: bool = False  # records have left it: none is added any more, so that no number in it is given out twice
+
+    def __post_init__(self) -> None:
+        """What the database says leads nowhere else, and is what a database of ours can say."""
+        numbers = (self.file_id, self.length, self.records)
+        if not all(isinstance(number, int) and number >= 0 for number in numbers):
+            raise StoreError(f"state.db: expected numbers for {self.name!r}, found {numbers}")
+        if self.file_id:
+            own_name(self.name)
 
 
 class Location(NamedTuple):
@@ -64,6 +74,29 @@ def is_compound_name(name: str) -> bool:
         return False
     file_id = (int(match[1]) - 1) * FILES_PER_DIRECTORY + int(match[2])
     return file_name(file_id, name.endswith(".gz")) == name
+
+
+def own_name(name: str) -> str:
+    """Returns the name if it can be that of a compound file, also one that is being written anew (`rewrite.py`); so it
+    leads nowhere else. Raises StoreError for any other."""
+    if not isinstance(name, str) or not (is_compound_name(name) or is_compound_name(_NEW.sub("", name))):
+        raise StoreError(f"state.db: expected the name of a compound file such as WTX001/B01.gz, found {name!r}")
+    return name
+
+
+def below(root: Path, name: str) -> tuple[Path, str]:
+    """Returns where the file `name` of the collection in `root` is, as `foreign/files.py` wants it: from the crawl's
+    directory on, as the collection's own must not be a link either."""
+    return root.parent, f"{root.name}/{own_name(name)}"
+
+
+def names_in(root: Path) -> Iterator[str]:
+    """Yields the names of the ordinary files in the collection's folders ("WTX001/B01.gz" …), whatever they are."""
+    no_folders = set(file_names(root.parent, root.name, ordinary=True))
+    for folder in file_names(root.parent, root.name):
+        if folder.startswith("WTX") and folder not in no_folders:
+            for file in file_names(root.parent, f"{root.name}/{folder}", ordinary=True):
+                yield f"{folder}/{file}"
 
 
 def _directory_and_file(file_id: int) -> tuple[int, int]:
@@ -256,15 +289,16 @@ class CompoundWriter:
         name = file_name(file_id, self._compress)
         path = self._root / name
         with _failing(path, self._fail):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            handle = io.FileIO(path, "xb")
+            for folder in (self._root.name, f"{self._root.name}/{path.parent.name}"):
+                make_folder(self._root.parent, folder)
+            handle = io.FileIO(open_file(*below(self._root, name), os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb")
         self._new_names |= dict.fromkeys((path.parent, self._root, self._root.parent))
         return _OpenFile(path, handle, CompoundFile(file_id, name, 0, 0))
 
     def _reopen(self, last: CompoundFile) -> _OpenFile:
         path = self._root / last.name
         with _failing(path, self._fail):
-            handle = io.FileIO(os.open(path, os.O_WRONLY | os.O_APPEND), "ab")
+            handle = io.FileIO(open_file(*below(self._root, last.name), os.O_WRONLY | os.O_APPEND), "ab")
             found = os.fstat(handle.fileno()).st_size
         if found != last.length:
             handle.close()

@@ -13,8 +13,9 @@ from typing import BinaryIO
 from isal import isal_zlib
 
 from pycrawl.errors import StoreError
+from pycrawl.foreign.files import open_file
 from pycrawl.record import trec_web
-from pycrawl.store.compound import failure
+from pycrawl.store.compound import below, failure
 
 MAX_OPEN_FILES = 64
 CHUNK_BYTES = 1 << 16
@@ -51,6 +52,8 @@ class RecordReader:
         """Returns the uncompressed record that takes `length` bytes of the file from `offset` on."""
         path = self._root / file_name
         try:
+            if not 0 <= length <= self._max_record_bytes or offset < 0:
+                raise StoreError(f"{path}: expected the place of a record, found {length} bytes from {offset} on")
             data = os.pread(self._file(file_name).fileno(), length, offset)
         except OSError as error:
             raise failure(error, path) from error
@@ -71,7 +74,7 @@ class RecordReader:
         path = self._root / file_name
         scan = _gzip_records if file_name.endswith(".gz") else _plain_records
         try:
-            with path.open("rb", buffering=0) as file:
+            with io.FileIO(open_file(*below(self._root, file_name))) as file:
                 yield from scan(path, _chunks(file, path, length, self._chunk_bytes), self._max_record_bytes)
         except OSError as error:
             raise failure(error, path) from error
@@ -84,7 +87,7 @@ class RecordReader:
     def _file(self, name: str) -> BinaryIO:
         file = self._open.get(name)
         if file is None:
-            file = self._open[name] = (self._root / name).open("rb")
+            file = self._open[name] = os.fdopen(open_file(*below(self._root, name)), "rb")
             if len(self._open) > self._max_open_files:
                 self._open.popitem(last=False)[1].close()
         self._open.move_to_end(name)

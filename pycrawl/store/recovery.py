@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pycrawl.errors import StoreError
-from pycrawl.store.compound import CompoundFile, failure, fsync_directory, is_compound_name
+from pycrawl.foreign.files import is_there, open_file, remove
+from pycrawl.store.compound import CompoundFile, below, failure, fsync_directory, is_compound_name, names_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +34,8 @@ def recover(root: Path, committed: Iterable[CompoundFile]) -> Recovery:
         cut = {name: size - known[name] for name, size in found.items() if name in known and size > known[name]}
         unknown = {name: size for name, size in found.items() if name not in known}
         for name in cut:
-            _cut(root / name, known[name])
-        _remove([root / name for name in unknown])
+            _cut(root, name, known[name])
+        _remove(root, list(unknown))
     except OSError as error:
         raise failure(error, Path(error.filename or root)) from error
     return Recovery(sum(cut.values()) + sum(unknown.values()), tuple(sorted(unknown)), tuple(sorted(cut)))
@@ -42,35 +43,28 @@ def recover(root: Path, committed: Iterable[CompoundFile]) -> Recovery:
 
 def _compound_files(root: Path) -> Iterator[tuple[str, int]]:
     """Returns name and size of every file that is named like one of the store's own."""
-    if not root.exists():
-        return
-    with os.scandir(root) as directories:
-        inner = [entry for entry in directories if entry.name.startswith("WTX") and entry.is_dir()]
-    for directory in inner:
-        with os.scandir(directory) as entries:
-            for entry in entries:
-                name = f"{directory.name}/{entry.name}"
-                if is_compound_name(name) and entry.is_file():
-                    yield name, entry.stat().st_size
+    for name in filter(is_compound_name, names_in(root)):
+        yield name, (root / name).lstat().st_size
 
 
 def _check_nothing_is_missing(root: Path, known: dict[str, int], found: dict[str, int]) -> None:
     for name, length in known.items():
         size = found.get(name, None if length else 0)  # a file that all records have left is not there
         if size is None:
+            is_there(*below(root, name))  # raises if it is a link
             raise StoreError(f"{root / name}: expected {length} bytes, found no such file")
         if size < length:
             raise StoreError(f"{root / name}: expected at least {length} bytes, found {size}")
 
 
-def _cut(path: Path, length: int) -> None:
-    with path.open("r+b") as file:
+def _cut(root: Path, name: str, length: int) -> None:
+    with open(open_file(*below(root, name), os.O_RDWR), "r+b") as file:
         file.truncate(length)
         os.fsync(file.fileno())
 
 
-def _remove(paths: list[Path]) -> None:
-    for path in paths:
-        path.unlink()
-    for directory in {path.parent for path in paths}:
+def _remove(root: Path, names: list[str]) -> None:
+    for name in names:
+        remove(*below(root, name))
+    for directory in {(root / name).parent for name in names}:
         fsync_directory(directory)

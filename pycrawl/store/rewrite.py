@@ -16,8 +16,9 @@ from types import TracebackType
 from typing import BinaryIO, NamedTuple
 
 from pycrawl.errors import StoreError
+from pycrawl.foreign.files import is_there, new_file, open_file, remove
 from pycrawl.record import trec_web
-from pycrawl.store.compound import failure, fsync_directory
+from pycrawl.store.compound import below, failure, fsync_directory, names_in
 
 _COPY_BYTES = 1 << 20  # read and written at once
 
@@ -49,6 +50,7 @@ class Rewriter:
     def __init__(self, root: Path, name: str) -> None:
         self._root = root
         self._compress = name.endswith(".gz")
+        self._old = name
         self.name = new_name(name)
         self._source_path = root / name
         self._path = root / self.name
@@ -59,8 +61,8 @@ class Rewriter:
 
     def __enter__(self) -> Rewriter:
         try:
-            self._source = self._source_path.open("rb")
-            self._target = self._path.open("wb")
+            self._source = open(open_file(*below(self._root, self._old)), "rb")
+            self._target = open(new_file(*below(self._root, self.name)), "wb")
         except OSError as error:
             self._close()
             raise failure(error, Path(error.filename or self._path)) from error
@@ -71,7 +73,7 @@ class Rewriter:
     ) -> None:
         self._close()
         if kind is not None:
-            self._path.unlink(missing_ok=True)
+            remove(*below(self._root, self.name))
 
     def _close(self) -> None:
         for file in (self._source, self._target):
@@ -136,9 +138,9 @@ def take_old_name(root: Path, name: str, length: int, link: Callable[[Path, Path
     new_path, old_path = root / name, root / old
     try:
         if not length:
-            old_path.unlink(missing_ok=True)
-        elif new_path.exists():  # else a call before has renamed it
-            old_path.unlink(missing_ok=True)
+            remove(*below(root, old))
+        elif is_there(*below(root, name)):  # else a call before has renamed it; no part of the way is a link
+            remove(*below(root, old))
             try:
                 link(new_path, old_path)
             except OSError:
@@ -153,7 +155,7 @@ def drop_new_name(root: Path, name: str) -> None:
     """The file has its old name again, by the database too: its new name goes."""
     path = root / name
     try:
-        path.unlink(missing_ok=True)
+        remove(*below(root, name))
         fsync_directory(path.parent)
     except OSError as error:
         raise failure(error, path) from error
@@ -167,7 +169,4 @@ def remove_unfinished(root: Path, committed: set[str]) -> None:
 
 
 def _new_files(root: Path) -> Iterator[str]:
-    for path in root.glob("WTX*/B*.new*"):
-        name = f"{path.parent.name}/{path.name}"
-        if old_name(name) is not None:
-            yield name
+    yield from (name for name in names_in(root) if old_name(name) is not None)

@@ -91,12 +91,18 @@ def _normal_host(text: str) -> str | None:
 class PrefixList:
     """Starts of URLs ("https://example.com/docs/") and of paths on any host ("/docs/")."""
 
-    __slots__ = ("_paths", "_urls")
+    __slots__ = ("_length", "_paths", "_urls")
 
     def __init__(self, key: str, entries: Iterable[str]) -> None:
         normal = [self._normal(key, entry) for entry in entries]
-        self._urls = tuple(entry for entry in normal if not entry.startswith("/"))
+        self._length = len(normal)
         self._paths = tuple(entry for entry in normal if entry.startswith("/"))
+        # By origin, as lists may have thousands of entries: a URL is compared with those of its own.
+        self._urls: dict[str, tuple[str, ...]] = {}
+        for entry in normal:
+            if not entry.startswith("/"):
+                origin = entry[: _path_start(entry)]
+                self._urls[origin] = (*self._urls.get(origin, ()), entry)
 
     @staticmethod
     def _normal(key: str, entry: str) -> str:
@@ -112,7 +118,13 @@ class PrefixList:
         return url.removeprefix("http://host") if is_path else url
 
     def __len__(self) -> int:
-        return len(self._urls) + len(self._paths)
+        return self._length
 
     def __contains__(self, url: str) -> bool:
-        return url.startswith(self._urls) or (bool(self._paths) and url.startswith(self._paths, url.index("/", 8)))
+        path = _path_start(url)
+        return url.startswith(self._urls.get(url[:path], ())) or url.startswith(self._paths, path)
+
+
+def _path_start(url: str) -> int:
+    """Returns where the path of a normalised URL begins: at its first slash behind "https://" or "http://"."""
+    return url.index("/", 8)

@@ -112,6 +112,29 @@ class Scope:
             return Reason.SCHEME
         return self._path_listed(url) if self._lists_paths else None
 
+    def path_codes(self, urls: list[str]) -> list[int]:
+        """Returns the number of the `path_verdict` on each URL; 0: it is wanted. All URLs are held against one rule
+        after another, which is several times faster than one URL after another."""
+        slashes, ampersands, longest = self._sprawl.few_slashes, self._sprawl.few_ampersands, self._safe_length
+        codes = [0] * len(urls)
+        for place, url in enumerate(urls):
+            if len(url) > longest or url.count("/") > slashes or url.count("&") > ampersands:
+                reason = self.path_verdict(url)
+                codes[place] = 0 if reason is None else reason.code
+        checks = self._path_checks
+        if self._only_start:
+            checks = [(Reason.SCHEME, lambda url: not url.startswith(self._only_start)), *checks]
+        for reason, is_turned_away in checks:
+            turned_away = [place for place, url in enumerate(urls) if is_turned_away(url)]
+            for place in turned_away:
+                codes[place] = codes[place] or reason.code
+        if self._filters:
+            for place, url in enumerate(urls):
+                if not codes[place]:
+                    found = self._filtered(url)[0]
+                    codes[place] = 0 if found is None else found.code
+        return codes
+
     def _path_listed(self, url: str) -> Reason | None:
         for reason, is_turned_away in self._path_checks:
             if is_turned_away(url):

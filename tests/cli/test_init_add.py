@@ -182,4 +182,4 @@ def test_add_while_a_crawl_runs(crawl: Crawl) -> None:
     assert f"a crawl is running (process {os.getpid()}, since " in added.stdout
     assert added.stdout.endswith("; it will add 2 URLs within a few seconds.\n")
     (left,) = crawl.directory.inbox_files()
-    assert left.read_text().split() == ["http://a.example/", "http://b.example/"]
+    assert crawl.directory.read_from_inbox(left).split() == ["http://a.example/", "http://b.example/"]

@@ -10,7 +10,7 @@ import pytest
 from pycrawl import __version__
 from pycrawl.config import Config, CrawlSection, example, load, parse, parse_duration, parse_size, toml_value
 from pycrawl.config.sections import HostEntry
-from pycrawl.errors import ConfigError
+from pycrawl.errors import ConfigError, UnsafeFile
 from pycrawl.urls.host_settings import SettingsByHost
 
 ROOT = Path(__file__).parents[2]
@@ -201,7 +201,7 @@ def test_proxies(proxy: str) -> None:
 def test_a_file_that_is_missing_or_unreadable(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"pycrawl\.toml: no such file\. Run `pycrawl init`"):
         load(tmp_path / "pycrawl.toml")
-    with pytest.raises(ConfigError, match=r"cannot be read: .*directory"):
+    with pytest.raises(UnsafeFile, match=r"expected a file, found a folder"):
         load(tmp_path)
     (tmp_path / "latin").write_bytes(b"# \xe4")
     with pytest.raises(ConfigError, match=r"latin: cannot be read: .*utf-8"):

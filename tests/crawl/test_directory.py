@@ -96,7 +96,7 @@ def test_seeds_left_in_the_inbox_are_found_whole_and_in_order(tmp_path: Path) ->
     directory.leave_in_inbox(["http://a/", "http://ü/"])
     directory.leave_in_inbox(["http://b/"])
     (directory.inbox / ".unfinished").write_text("http://c/")
-    assert [path.read_text("utf-8").split("\n") for path in directory.inbox_files()] == [
+    assert [directory.read_from_inbox(name).split("\n") for name in directory.inbox_files()] == [
         ["http://a/", "http://ü/"],
         ["http://b/"],
     ]

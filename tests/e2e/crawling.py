@@ -100,8 +100,8 @@ class Running:
     def fetchers(self) -> list[psutil.Process]:
         """The fetcher processes that are alive."""
         with suppress(psutil.NoSuchProcess):
-            children = psutil.Process(self.pid).children()
-            return [child for child in children if "spawn_main" in " ".join(_command_line(child))]
+            children = psutil.Process(self.pid).children(recursive=True)
+            return [child for child in children if _name(child) == "pycrawl-fetcher"]
         return []
 
     def send(self, number: signal.Signals) -> None:
@@ -131,11 +131,11 @@ class Running:
         return True
 
 
-def _command_line(process: psutil.Process) -> list[str]:
+def _name(process: psutil.Process) -> str:
     try:
-        return list(process.cmdline())
+        return str(process.name())
     except psutil.Error:
-        return []
+        return ""
 
 
 class Crawl:

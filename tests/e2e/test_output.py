@@ -14,6 +14,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from pycrawl.simweb import SimServer, SimWebSettings
@@ -262,14 +263,21 @@ def test_control_c_while_it_reads_seeds(make_crawl: MakeCrawl) -> None:
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     lock = crawl.path / "lock"
     begun = time.monotonic()
-    while f'"pid": {process.pid},' not in lock.read_text():  # it holds the directory, and waits for lines
+    while f'"pid": {process.pid},' not in lock.read_text() or not _is_waiting(process.pid):
         assert time.monotonic() - begun < PATIENCE
-        time.sleep(0.01)
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode == INTERRUPTED
     assert "interrupted" in errors
     assert "Traceback" not in errors
+
+
+def _is_waiting(pid: int) -> bool:
+    """True if the process has used no CPU time for a moment: it has loaded its modules, and waits for lines."""
+    process = psutil.Process(pid)
+    before = process.cpu_times()
+    time.sleep(0.3)
+    return bool(process.status() == psutil.STATUS_SLEEPING and process.cpu_times() == before)
 
 
 # Hosts, and what the crawl waits for

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import pickle
 import random
 import select
 import signal
@@ -15,19 +16,20 @@ from pycrawl.processes.pipe_queue import Receiver, Sender
 
 BEHIND = 120.0  # seconds that a busy machine may need for what takes none
 
-Ends = tuple[Sender, Receiver]
+Ends = tuple[Sender[Any], Receiver[Any]]
 
 
 @pytest.fixture
 def ends() -> Iterator[Ends]:
     reading, writing = multiprocessing.Pipe(duplex=False)
-    sender, receiver = Sender(writing), Receiver(reading)
+    sender: Sender[Any] = Sender(writing, pickle.dumps)
+    receiver: Receiver[Any] = Receiver(reading, pickle.loads)
     yield sender, receiver
     sender.close()
     receiver.close()
 
 
-def receive(receiver: Receiver, count: int) -> list[Any]:
+def receive(receiver: Receiver[Any], count: int) -> list[Any]:
     values: list[Any] = []
     while len(values) < count:
         assert select.select([receiver], [], [], BEHIND)[0]
@@ -35,7 +37,7 @@ def receive(receiver: Receiver, count: int) -> list[Any]:
     return values
 
 
-def receive_to_the_end(receiver: Receiver, received: list[Any]) -> None:
+def receive_to_the_end(receiver: Receiver[Any], received: list[Any]) -> None:
     while True:
         received += receiver.receive()
 
@@ -85,7 +87,7 @@ def test_what_is_sent_while_something_waits_stays_behind_it(ends: Ends) -> None:
 
 def test_a_pipe_cut_anywhere_gives_what_was_whole() -> None:
     reading, writing = multiprocessing.Pipe(duplex=False)
-    sender = Sender(writing)
+    sender: Sender[Any] = Sender(writing, pickle.dumps)
     sender.send("first")
     sender.send("other")
     data = os.read(reading.fileno(), 1000)
@@ -93,7 +95,7 @@ def test_a_pipe_cut_anywhere_gives_what_was_whole() -> None:
     sender.close()
     for cut in range(len(data) + 1):
         reading, writing = multiprocessing.Pipe(duplex=False)
-        receiver = Receiver(reading)
+        receiver: Receiver[Any] = Receiver(reading, pickle.loads)
         received: list[Any] = []
         for part in (data[: cut // 2], data[cut // 2 : cut]):
             os.write(writing.fileno(), part)
@@ -107,7 +109,7 @@ def test_a_pipe_cut_anywhere_gives_what_was_whole() -> None:
 
 
 def write_for_ever(connection: Connection) -> None:
-    sender = Sender(connection)
+    sender: Sender[Any] = Sender(connection, pickle.dumps)
     number = 0
     while True:
         sender.send((number, b"x" * 300_000))
@@ -131,7 +133,7 @@ def start(target: Any, connection: Connection) -> Any:
 def test_a_killed_writer_shows_as_the_end_after_what_was_whole() -> None:
     reading, writing = multiprocessing.Pipe(duplex=False)
     process = start(write_for_ever, writing)
-    receiver = Receiver(reading)
+    receiver: Receiver[Any] = Receiver(reading, pickle.loads)
     received = receive(receiver, 20)
     process.kill()
     process.join()
@@ -147,7 +149,7 @@ def test_a_killed_writer_shows_as_the_end_after_what_was_whole() -> None:
 def test_a_killed_reader_breaks_the_pipe() -> None:
     reading, writing = multiprocessing.Pipe(duplex=False)
     process = start(read_nothing, reading)
-    sender = Sender(writing)
+    sender: Sender[Any] = Sender(writing, pickle.dumps)
     sender.send(b"x" * 3_000_000)
     assert sender.is_waiting
     process.kill()

@@ -21,7 +21,8 @@ from pycrawl.simweb.web import SimWeb
 from pycrawl.state import schema
 from pycrawl.state.database import Database
 from pycrawl.state.hosts import Host
-from pycrawl.state.kinds import Kinds, kinds_of, series_of, stopped_series, worst_kinds
+from pycrawl.state.kinds import Kinds
+from pycrawl.state.kinds_table import kinds_of, series_of, stopped_series, worst_kinds
 from pycrawl.traps.kind_record import KindRecord
 from pycrawl.traps.page_sample import copy_keys, sample
 from pycrawl.traps.url_kinds import ALL, section, shape

@@ -70,8 +70,9 @@ def test_any_number_of_members_makes_a_record(tmp_path: Path) -> None:
     cuts = [*sorted(dice.sample(range(1, len(text)), 20)), len(text) - 3, len(text)]
     parts = [text[start:end] for start, end in zip([0, *cuts], cuts, strict=False)]
     data = b"".join(map(gzip.compress, parts))
-    (tmp_path / "B01.gz").write_bytes(data * 2)
-    found = list(RecordReader(tmp_path).records("B01.gz", 2 * len(data)))
+    (tmp_path / "WTX001").mkdir()
+    (tmp_path / "WTX001/B01.gz").write_bytes(data * 2)
+    found = list(RecordReader(tmp_path).records("WTX001/B01.gz", 2 * len(data)))
     assert found == [(0, len(data), text), (len(data), len(data), text)]
 
 
@@ -92,11 +93,12 @@ def test_a_damaged_byte_is_found_and_placed(tmp_path: Path) -> None:
 
 def test_a_record_without_end_is_bounded(tmp_path: Path) -> None:
     records = RecordReader(tmp_path, max_record_bytes=1_000_000)
-    (tmp_path / "B01").write_bytes(b"x" * 2_000_000)
-    (tmp_path / "B01.gz").write_bytes(trec_web.pack(b"x" * 900_000) * 3)
-    for path in tmp_path.iterdir():
+    (tmp_path / "WTX001").mkdir()
+    (tmp_path / "WTX001/B01").write_bytes(b"x" * 2_000_000)
+    (tmp_path / "WTX001/B01.gz").write_bytes(trec_web.pack(b"x" * 900_000) * 3)
+    for path in (tmp_path / "WTX001").iterdir():
         with pytest.raises(StoreError, match="at most 1000000 bytes"):
-            list(records.records(path.name, path.stat().st_size))
+            list(records.records(f"WTX001/{path.name}", path.stat().st_size))
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:

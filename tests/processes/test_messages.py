@@ -1,0 +1,217 @@
+"""Messages between processes: what is ours crosses unchanged, and whatever else comes is told apart."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import random
+from enum import Enum
+from types import NoneType, UnionType
+from typing import Any, get_args, get_origin, get_type_hints
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from pycrawl import model
+from pycrawl.fingerprint.page_prints import RECORD
+from pycrawl.model import FetchResult, Jobs, Outcome, PackedLinks, Results, StoredBody
+from pycrawl.processes.messages import BadMessage, pack, size_of, unpack_jobs, unpack_results
+from pycrawl.urls.reasons import Reason
+from tests.test_model import BODY, JOB, RESULT
+
+TEXT = st.text(max_size=20)
+NUMBER = st.integers(0, 2**40)
+SECONDS = st.floats(0, 1e9)
+CODES = st.sampled_from([0, 1, 4])
+
+
+@st.composite
+def links(draw: st.DrawFn) -> PackedLinks:
+    count = draw(st.integers(0, 5))
+    texts = b"\n".join(b"http%s://h%d.example/%d" % (b"s" * (one % 2), one, one) for one in range(count))
+    more = 0 if not count else draw(st.integers(0, 3))
+    verdicts = bytes(draw(st.lists(CODES, min_size=count, max_size=count)))
+    return PackedLinks(b"12345678" * (count + more), texts, count, verdicts)
+
+
+BODIES = st.builds(
+    StoredBody, st.binary(min_size=1, max_size=50), NUMBER, st.binary(min_size=16, max_size=16), TEXT, TEXT, TEXT,
+    st.binary(max_size=9), st.booleans(), st.sampled_from([b"", bytes(RECORD.size)]), st.booleans(),
+    st.sampled_from([b"", bytes(16)]),
+)  # fmt: skip
+LOOKS = st.builds(
+    model.CloseLook, TEXT, TEXT, st.sampled_from([b"", bytes(80)]),
+    st.lists(st.integers(0, 2**64 - 1), max_size=3).map(tuple), st.sampled_from(model.Closure), NUMBER,
+)  # fmt: skip
+ROBOTS = st.builds(model.RobotsFile, NUMBER, st.binary(max_size=30), SECONDS, SECONDS)
+COUNTS = st.dictionaries(st.sampled_from(["not-a-url", "scheme", "too-long"]), NUMBER, max_size=3)
+RESULTS = st.builds(
+    FetchResult,
+    url_id=NUMBER, host_id=NUMBER, kind=st.sampled_from(model.Kind),
+    outcome=st.sampled_from([one for one in Outcome if one is not Outcome.REDIRECT]),
+    started=SECONDS, ended=SECONDS, fetched_at=SECONDS, status=NUMBER, detail=TEXT, address=TEXT, wire_bytes=NUMBER,
+    retry_after=SECONDS, crawl_delay=SECONDS, etag=TEXT, last_modified=TEXT, hops=NUMBER, cookies=TEXT,
+    location=st.sampled_from(["", "https://a.example/x?y"]), location_hash=st.integers(0, 2**64 - 1),
+    location_verdict=CODES, body=st.none() | BODIES, links=links(),
+    withheld=st.lists(st.tuples(st.integers(0, 15), links()), max_size=2).map(tuple), filtered=COUNTS,
+    robots=st.none() | ROBOTS, close_look=st.none() | LOOKS,
+)  # fmt: skip
+BATCHES = st.builds(Results, st.lists(RESULTS, max_size=3).map(tuple), COUNTS, NUMBER)
+
+
+@given(BATCHES)
+def test_results_cross_unchanged(batch: Results) -> None:
+    assert unpack_results(pack(batch)) == batch
+    assert type(unpack_results(memoryview(pack(batch)))) is Results
+    for before, after in zip(batch.results, unpack_results(pack(batch)).results, strict=True):
+        assert after.outcome is before.outcome
+        assert after.kind is before.kind
+        assert type(after.links) is PackedLinks
+
+
+def test_jobs_cross_unchanged() -> None:
+    for batch in (Jobs(), Jobs((JOB, JOB._replace(robots=None, kind=model.Kind.PROBE)), True)):
+        assert unpack_jobs(pack(batch)) == batch
+
+
+def test_texts_that_are_members_of_an_enum_cross_as_texts() -> None:
+    odd = RESULT._replace(detail=Reason.SCHEME, body=None, filtered={Reason.TOO_LONG: 2, Reason.NOT_HTTP: 1})
+    batch = unpack_results(pack(Results((odd, RESULT._replace(body=BODY)))))
+    assert batch.results[0] == odd
+    assert [type(name) for name in batch.results[0].filtered] == [str, str]
+    assert type(batch.results[0].detail) is str
+
+
+def test_the_size_of_a_result() -> None:
+    huge = RESULT._replace(
+        body=BODY._replace(record=bytes(1000)), withheld=((1, PackedLinks(bytes(80), bytes(500), 10, b"")),)
+    )
+    assert 1_500 < size_of(huge) < len(pack(Results((huge,))))
+
+
+class Evil:
+    def __reduce__(self) -> tuple[Any, ...]:
+        return os.mkdir, ("/nowhere/to/be/made",)
+
+
+def plain(**changed: Any) -> bytes:
+    """A message of one result in which plain values were replaced, as a fetcher in a bad state could send it."""
+    values = pickle.loads(pack(Results((RESULT._replace(body=BODY),))))
+    for name, value in changed.items():
+        values[0][0][FetchResult._fields.index(name)] = value
+    return pickle.dumps(values)
+
+
+LINKS_FIELD = [b"12345678", b"http://b/", 1, b"\0"]
+REDIRECT = {"outcome": "redirect"}
+BAD = {
+    "nothing": b"",
+    "no pickle": b"rubbish",
+    "cut": pack(Results((RESULT,)))[:-5],
+    "something else": pickle.dumps([1, 2, 3]),
+    "a text": pickle.dumps("text"),
+    "a number": pickle.dumps(5),
+    "a dict": pickle.dumps({0: 1}),
+    "too few": pickle.dumps([[], {}]),
+    "too many": pickle.dumps([[], {}, 0, 0]),
+    "a call": pickle.dumps(Evil()),
+    "a call inside": pickle.dumps([[Evil()], {}, 0]),
+    "a class": pickle.dumps([[FetchResult], {}, 0]),
+    "our own values": pickle.dumps(Results((RESULT,))),
+    "an exception": pickle.dumps(ValueError("x")),
+    "jobs": pack(Jobs((JOB,))),
+    "an attribute": b"\x80\x04cbuiltins\neval\n.",
+    "persistent": b"\x80\x04Px\n.",
+    "a result that is a text": pickle.dumps([["x"], {}, 0]),
+    "url_id is a text": plain(url_id="1"),
+    "url_id is a truth": plain(url_id=True),
+    "url_id is huge": plain(url_id=10**4000),
+    "url_id is negative": plain(url_id=-1),
+    "status is huge": plain(status=2**63),
+    "wire_bytes is huge": plain(wire_bytes=2**63),
+    "time is no number": plain(ended=float("nan")),
+    "time is endless": plain(ended=float("inf")),
+    "time is huge": plain(ended=10**400),
+    "kind unknown": plain(kind=77),
+    "outcome unknown": plain(outcome="eaten"),
+    "outcome a list": plain(outcome=[]),
+    "detail cannot be written": plain(detail="\udc80"),
+    "etag is bytes": plain(etag=b"x"),
+    "hashes cut": plain(links=[b"1234567", b"", 0, b""]),
+    "more texts than hashes": plain(links=[b"12345678", b"http://a/\nhttp://b/", 2, b"\0\0"]),
+    "fewer texts than said": plain(links=[b"12345678" * 2, b"http://a/", 2, b"\0\0"]),
+    "more texts than said": plain(links=[b"12345678" * 2, b"http://a/\nhttp://b/", 1, b"\0"]),
+    "negative count": plain(links=[b"12345678", b"", -1, b""]),
+    "no URL": plain(links=[b"12345678", b"javascript:x", 1, b"\0"]),
+    "no path": plain(links=[b"12345678", b"http://a", 1, b"\0"]),
+    "no host": plain(links=[b"12345678", b"http:///x", 1, b"\0"]),
+    "second is no URL": plain(links=[b"12345678" * 2, b"http://a/\nx", 2, b"\0\0"]),
+    "not ASCII": plain(links=[b"12345678", b"http://a/\xff", 1, b"\0"]),
+    "verdict unknown": plain(links=[b"12345678", b"http://a/", 1, b"\xfe"]),
+    "too few verdicts": plain(links=[b"12345678" * 2, b"http://a/\nhttp://b/", 2, b"\0"]),
+    "texts without hashes": plain(links=[b"", b"http://a/", 0, b""]),
+    "links missing": plain(links=None),
+    "withheld is a dict": plain(withheld={}),
+    "withheld of three": plain(withheld=[[1, LINKS_FIELD, 3]]),
+    "withheld without number": plain(withheld=[[300, LINKS_FIELD]]),
+    "redirect to nowhere": plain(**REDIRECT, location=""),
+    "redirect to no URL": plain(**REDIRECT, location="javascript:x"),
+    "redirect to two URLs": plain(**REDIRECT, location="http://a/\nhttp://b/"),
+    "redirect's hash": plain(**REDIRECT, location="http://a/", location_hash=2**64),
+    "redirect's verdict": plain(**REDIRECT, location="http://a/", location_verdict=254),
+    "redirect's verdict is huge": plain(**REDIRECT, location="http://a/", location_verdict=2**70),
+    "body is a text": plain(body="x"),
+    "digest short": plain(body=[*pickle.loads(plain())[0][0][FetchResult._fields.index("body")][:2], b"d", *BODY[3:]]),
+    "prints odd": plain(body=list(BODY._replace(prints=b"x"))),
+    "passages odd": plain(body=list(BODY._replace(passages=b"x"))),
+    "no record": plain(body=list(BODY._replace(record=b""))),
+    "type cannot be written": plain(body=list(BODY._replace(content_type="\ud800"))),
+    "look odd": plain(close_look=["", "", b"123", [], 0, 0]),
+    "look's keys": plain(close_look=["", "", b"", ["x"], 0, 0]),
+    "counts are texts": plain(filtered={"x": "y"}),
+    "counts of numbers": plain(filtered={1: 1}),
+    "counts are negative": plain(filtered={"x": -1}),
+    "counts without end": plain(filtered={str(number): 1 for number in range(5_000)}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_what_is_not_ours(name: str) -> None:
+    with pytest.raises(BadMessage):
+        unpack_results(BAD[name])
+
+
+@given(st.binary(max_size=300))
+@example(b"\x80\x04\x8c")
+def test_rubbish(data: bytes) -> None:
+    with pytest.raises(BadMessage):
+        unpack_results(data)
+
+
+@given(BATCHES, st.randoms(use_true_random=False))
+def test_a_byte_that_was_changed_raises_nothing_else(batch: Results, chance: random.Random) -> None:
+    """What is read all the same is a message of ours, with values in which the coordinator finds nothing odd."""
+    data = bytearray(pack(batch))
+    data[chance.randrange(len(data))] = chance.randrange(256)
+    if 0x72 in data or 0x6A in data:  # LONG_BINPUT and LONG_BINGET: a huge number makes a huge list
+        return
+    try:
+        found = unpack_results(bytes(data))
+    except BadMessage:
+        return
+    assert unpack_results(pack(found)) == found
+
+
+def plain_types(hint: Any) -> set[str]:
+    """The names of the types that an annotation of a field is made of."""
+    if isinstance(hint, UnionType) or get_origin(hint) is not None:
+        return {name for one in get_args(hint) if one is not Ellipsis for name in plain_types(one)}
+    is_ours = isinstance(hint, type) and (issubclass(hint, Enum) or hasattr(hint, "_fields") or hint is NoneType)
+    return set() if is_ours else {hint.__name__}
+
+
+def test_all_fields_have_types_that_can_cross() -> None:
+    for cls in (FetchResult, model.FetchJob, StoredBody, PackedLinks, model.CloseLook, model.RobotsFile, Results, Jobs):
+        for hint in get_type_hints(cls).values():
+            assert plain_types(hint) <= {"int", "float", "str", "bytes", "bool"}
