@@ -89,6 +89,9 @@ class Site:
                 if reply.before is not None:
                     reply.before(self.client_address[1])
                 time.sleep(reply.seconds)
+                tag = self.headers.get("If-None-Match")
+                if tag is not None and tag == reply.headers.get("ETag"):
+                    reply = Reply(status=304, headers=reply.headers)
                 body = reply.body.encode()
                 try:
                     self.send_response(reply.status)
