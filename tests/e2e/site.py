@@ -19,7 +19,7 @@ HTML = "text/html; charset=utf-8"
 class Reply:
     """What a path answers; `before` is called with the client's port before it does."""
 
-    body: str = ""
+    body: str | bytes = ""
     status: int = 200
     content_type: str = HTML
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -89,7 +89,7 @@ class Site:
                 if reply.before is not None:
                     reply.before(self.client_address[1])
                 time.sleep(reply.seconds)
-                body = reply.body.encode()
+                body = reply.body.encode() if isinstance(reply.body, str) else reply.body
                 try:
                     self.send_response(reply.status)
                     self.send_header("Content-Type", reply.content_type)
