@@ -1,8 +1,8 @@
 """The queries of a page's links, in the page's own encoding: a server that writes in windows-1251 reads it too.
 
 The URL standard ("percent-encode after encoding"): what stands behind the "?" of a link is written in the encoding of
-its page, UTF-8 where that is UTF-16, and its bytes beyond ASCII are escaped. A character that the encoding does not have
-becomes a character reference, "&#1234;". Paths and hosts are in UTF-8 on every page.
+its page, UTF-8 where that is UTF-16, and its bytes beyond ASCII are escaped. A character that the encoding lacks is
+written as a character reference, "&#1234;". Paths and hosts are in UTF-8 on every page.
 """
 
 from __future__ import annotations
@@ -189,4 +189,7 @@ def _iso_2022_jp(query: str) -> bytes:
 
 
 # "index ISO-2022-JP katakana": the full-width forms of U+FF61 to U+FF9F.
-_FULL_WIDTH = "。「」、・ヲァィゥェォャュョッーアイウエオカキクケコサシスセソタチツテトナニヌネノハヒフヘホマミムメモヤユヨラリルレロワン゛゜"
+_FULL_WIDTH = (
+    "。「」、・ヲァィゥェォャュョッーアイウエオカキクケコサシスセソ"
+    "タチツテトナニヌネノハヒフヘホマミムメモヤユヨラリルレロワン゛゜"
+)

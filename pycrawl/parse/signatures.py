@@ -1,7 +1,7 @@
 """Bytes that say of themselves what they are, whatever they are served as: pictures, archives, fonts.
 
-What a server declares to be HTML is HTML, NULs or not (MIME Sniffing standard), unless its first bytes are the signature
-of something else. Where the standard's pattern is two or three letters that could begin a text, more is asked for here.
+What a server declares as HTML is HTML, NULs or not (MIME Sniffing standard), unless its first bytes are a signature of
+something else. Where the standard's pattern is two or three letters that could begin a text, more is asked for here.
 """
 
 from __future__ import annotations

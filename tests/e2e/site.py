@@ -19,12 +19,13 @@ HTML = "text/html; charset=utf-8"
 class Reply:
     """What a path answers; `before` is called with the client's port before it does."""
 
-    body: str | bytes = ""
+    body: str = ""
     status: int = 200
     content_type: str = HTML
     headers: Mapping[str, str] = field(default_factory=dict)
     seconds: float = 0.0
     before: Callable[[int], None] | None = None
+    encoding: str = "utf-8"  # of the body
 
 
 NOT_FOUND = Reply(status=404)
@@ -89,7 +90,7 @@ class Site:
                 if reply.before is not None:
                     reply.before(self.client_address[1])
                 time.sleep(reply.seconds)
-                body = reply.body.encode() if isinstance(reply.body, str) else reply.body
+                body = reply.body.encode(reply.encoding)
                 try:
                     self.send_response(reply.status)
                     self.send_header("Content-Type", reply.content_type)

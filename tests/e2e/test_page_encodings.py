@@ -24,8 +24,9 @@ def test_queries_are_asked_for_in_the_encoding_of_their_page(
     monkeypatch.setenv("PYCRAWL_NATIVE", native)
     pages = {
         f"/{encoding}": Reply(
-            f"<title>{title}</title><p>{title}</p><a href='{href}'>x</a>".encode(encoding),
+            f"<title>{title}</title><p>{title}</p><a href='{href}'>x</a>",
             content_type=f"text/html; charset={encoding}",
+            encoding=encoding,
         )
         for encoding, (title, href, _) in PAGES.items()
     }

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import gzip
 import zlib
+from itertools import pairwise
 
 import brotli
 from hypothesis import given
@@ -23,7 +24,7 @@ def test_a_body_may_come_in_any_pieces(name: bytes, texts: list[bytes], cuts: li
     encoded = b"".join(PACKERS[name](text) for text in members)
     body = Body(name, 1_000)
     places = [0, *sorted(cuts), len(encoded)]
-    for start, end in zip(places, places[1:], strict=False):
+    for start, end in pairwise(places):
         assert body.feed(encoded[start:end])
     assert body.end() == b"".join(texts)
     assert not body.damage
