@@ -41,6 +41,7 @@ class Database:
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
         self._connection = connection
         self.path = path
+        self.rollbacks = 0  # so many times what was written was taken back: whoever keeps a copy reads it again
 
     @classmethod
     def create(cls, path: Path, steps: tuple[str, ...] = schema.STEPS) -> Database:
@@ -112,6 +113,7 @@ class Database:
     def rollback(self) -> None:
         if self._connection.in_transaction:
             self._connection.execute("ROLLBACK")
+            self.rollbacks += 1
 
     @contextmanager
     def explained(self) -> Iterator[None]:
@@ -128,6 +130,15 @@ class Database:
             yield
         finally:
             self._connection.execute("ROLLBACK")
+
+    @contextmanager
+    def one_view(self) -> Iterator[None]:
+        """As `snapshot`; but inside a transaction, which has one view anyway, it does nothing."""
+        if self._connection.in_transaction:
+            yield
+        else:
+            with self.snapshot():
+                yield
 
     def purge(self) -> None:
         """Write the database anew, so that nothing deleted is left in its files. No transaction may be open."""

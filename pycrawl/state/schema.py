@@ -232,5 +232,25 @@ ALTER TABLE visits ADD COLUMN unkept TEXT NOT NULL DEFAULT '';
 CREATE TABLE leaving (document_id INTEGER PRIMARY KEY, reason TEXT NOT NULL);
 """
 
-STEPS: tuple[str, ...] = (_FIRST_RELEASE, _PASSAGES, _KINDS_AND_SERIES, _LEDGER, _FORGETTING, _VERSIONS)
+_SORTED_RUNS = """
+-- What has random keys is kept in sorted runs (`runs/`), which says what is true of them. `store`: which collection the
+-- run belongs to (`stores.py`). Every group commit adds a run to each store, and moves entries from some runs into
+-- another of the next level (`goes_into`; 0: into none); those up to (`floor_key`, `floor_id`) have moved.
+CREATE TABLE sorted_runs (
+    id INTEGER PRIMARY KEY, store INTEGER NOT NULL, level INTEGER NOT NULL, goes_into INTEGER NOT NULL,
+    floor_key INTEGER, floor_id INTEGER NOT NULL
+);
+
+-- The runs in stretches: the lowest and the highest key, the first key of each block, and a filter that knows all keys.
+CREATE TABLE sorted_segments (
+    id INTEGER PRIMARY KEY, run_id INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL,
+    entries INTEGER NOT NULL, fences BLOB NOT NULL, filter BLOB NOT NULL
+);
+CREATE INDEX sorted_segments_by_run ON sorted_segments (run_id);
+
+-- The entries of a segment, in blocks of a page each. The id is that of the segment, times 4096, and the block's number.
+CREATE TABLE sorted_blocks (id INTEGER PRIMARY KEY, data BLOB NOT NULL);
+"""
+
+STEPS: tuple[str, ...] = (_FIRST_RELEASE, _PASSAGES, _KINDS_AND_SERIES, _LEDGER, _FORGETTING, _VERSIONS, _SORTED_RUNS)
 VERSION = len(STEPS)
