@@ -90,6 +90,9 @@ class Site:
                 if reply.before is not None:
                     reply.before(self.client_address[1])
                 time.sleep(reply.seconds)
+                tag = self.headers.get("If-None-Match")
+                if tag is not None and tag == reply.headers.get("ETag"):
+                    reply = Reply(status=304, headers=reply.headers)
                 body = reply.body.encode(reply.encoding)
                 try:
                     self.send_response(reply.status)
