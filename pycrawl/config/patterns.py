@@ -1,5 +1,5 @@
-"""Regular expressions of the settings. The settings may be somebody else's, and URLs are anybody's: so they are searched
-for by RE2, which takes time in proportion to the text, where Python's `re` may take for ever over `(a+)+$`.
+"""Regular expressions of the settings. Settings may be somebody else's, and URLs are anybody's, so that they are
+searched for by RE2, which takes time in proportion to the text, where Python's `re` may take for ever over `(a+)+$`.
 
 They are written as for `re`, and mean the same in URLs, which are ASCII. Look-ahead, look-behind, references back,
 possessive repeats and `(?x)` do not exist in RE2.
