@@ -196,6 +196,9 @@ def _hand_over(database: Database, document_id: int, heir_id: int) -> None:
     """Give the document that has the record to the heir's URL, and remove the heir's own. So the id stays, and with it
     the fingerprints and the copies that point to it."""
     heir = documents.document(database, heir_id)
+    before = documents.document(database, document_id)
+    documents.leave_by_url(database, [(before.url_hash, document_id), (heir.url_hash, heir_id)])
+    documents.enter_by_url(database, [(heir.url_hash, document_id)])
     database.write(
         "UPDATE documents SET url_id = ?, url_hash = ?, fetched_at = ? WHERE id = ?",
         (heir.url_id, heir.url_hash, heir.fetched_at, document_id),

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 from pycrawl.state.database import Database
+from pycrawl.state.runs.entries import U32, U64
+from pycrawl.state.runs.id_runs import IdRuns
+from pycrawl.state.stores import DOCUMENTS_BY_URL
 
 _SIGN = 1 << 63
 _WRAP = 1 << 64
@@ -57,11 +62,30 @@ def next_document_id(database: Database) -> int:
     return 1 + int(database.query("SELECT coalesce(max(id), 0) FROM documents").fetchone()[0])
 
 
-def save_documents(database: Database, documents: Iterable[Document]) -> None:
+def save_documents(database: Database, documents: Sequence[Document]) -> None:
+    """Write documents, and enter them under the hashes of their URLs."""
     database.write_many(
         "INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         documents,
     )
+    enter_by_url(database, [(one.url_hash, one.id) for one in documents])
+
+
+def enter_by_url(database: Database, pairs: Sequence[tuple[int, int]]) -> None:
+    """Let the hashes of URLs lead to documents: pairs (url_hash as SQLite holds it, id)."""
+    by_url = IdRuns(database, DOCUMENTS_BY_URL)
+    by_url.insert(*_columns(pairs))
+    by_url.flush()
+
+
+def leave_by_url(database: Database, pairs: Sequence[tuple[int, int]]) -> None:
+    """Undo `enter_by_url`."""
+    IdRuns(database, DOCUMENTS_BY_URL).remove(*_columns(pairs))
+
+
+def _columns(pairs: Sequence[tuple[int, int]]) -> tuple[U64, U32]:
+    hashes = np.array([url_hash for url_hash, _ in pairs], np.int64).astype(np.uint64)
+    return hashes, np.array([document_id for _, document_id in pairs], np.uint32)
 
 
 def save_visits(database: Database, visits: Iterable[Visit]) -> None:
@@ -94,29 +118,23 @@ def document(database: Database, document_id: int) -> Document:
 def newest_document(database: Database, url_hash: int, at: float | None = None) -> Document | None:
     """Returns the newest document of a URL, or if `at` is given the one that was the newest at that time; None if there
     is none."""
-    row = database.query(
-        "SELECT * FROM documents WHERE url_hash = ? AND fetched_at <= ? ORDER BY fetched_at DESC, id DESC LIMIT 1",
-        (signed(url_hash), at if at is not None else float("inf")),
-    ).fetchone()
-    return Document(*row) if row else None
+    until = at if at is not None else float("inf")
+    return next((one for one in reversed(versions(database, url_hash)) if one.fetched_at <= until), None)
 
 
 def is_older_stored(database: Database, document_id: int, since: float) -> bool:
     """True if another document of the same URL was fetched before `since`."""
-    row = database.query(
-        "SELECT 1 FROM documents AS one JOIN documents AS older ON older.url_hash = one.url_hash"
-        " WHERE one.id = ? AND older.fetched_at < ? LIMIT 1",
-        (document_id, since),
-    ).fetchone()
-    return row is not None
+    row = database.query("SELECT url_hash FROM documents WHERE id = ?", (document_id,)).fetchone()
+    return row is not None and any(one.fetched_at < since for one in versions(database, row[0] % _WRAP))
 
 
 def versions(database: Database, url_hash: int) -> list[Document]:
     """Returns all documents of a URL, the oldest first."""
-    rows = database.query(
-        "SELECT * FROM documents WHERE url_hash = ? ORDER BY fetched_at, id", (signed(url_hash),)
-    ).fetchall()
-    return [Document(*row) for row in rows]
+    with database.one_view():
+        _, ids = IdRuns(database, DOCUMENTS_BY_URL).find(np.array([url_hash], np.uint64))
+        rows = database.query_each("SELECT * FROM documents WHERE id IN ({})", ids.tolist())
+        found = [Document(*row) for row in rows]
+    return sorted(found, key=lambda one: (one.fetched_at, one.id))
 
 
 def documents_in_order(database: Database) -> Iterator[Document]:

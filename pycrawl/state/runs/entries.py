@@ -43,8 +43,14 @@ class Entries(Protocol):
     def place_after(self, key: int, entry_id: int) -> int:
         """Returns the place of the first entry that lies behind (key, id)."""
 
+    def first(self) -> tuple[int, int]:
+        """Returns (key, id) of the first entry."""
+
     def last(self) -> tuple[int, int]:
         """Returns (key, id) of the last entry."""
+
+    def is_sorted(self) -> bool:
+        """True if the entries ascend strictly."""
 
     def ends(self, block_bytes: int) -> list[int]:
         """Returns where each block ends, if the entries are cut into blocks of at most so many bytes."""
@@ -82,8 +88,15 @@ class IdEntries:
         begin, end = int(self.keys.searchsorted(wanted)), int(self.keys.searchsorted(wanted, "right"))
         return begin + int(self.ids[begin:end].searchsorted(np.uint32(entry_id), "right"))
 
+    def first(self) -> tuple[int, int]:
+        return int(self.keys[0]), int(self.ids[0])
+
     def last(self) -> tuple[int, int]:
         return int(self.keys[-1]), int(self.ids[-1])
+
+    def is_sorted(self) -> bool:
+        higher, equal = self.keys[1:] > self.keys[:-1], self.keys[1:] == self.keys[:-1]
+        return bool(np.all(higher | (equal & (self.ids[1:] > self.ids[:-1]))))
 
     def ends(self, block_bytes: int) -> list[int]:
         steps = np.diff(self.keys)
@@ -145,8 +158,14 @@ class ValueEntries:
     def place_after(self, key: int, entry_id: int) -> int:
         return int(self.keys.searchsorted(np.uint64(key), "right"))
 
+    def first(self) -> tuple[int, int]:
+        return int(self.keys[0]), 0
+
     def last(self) -> tuple[int, int]:
         return int(self.keys[-1]), 0
+
+    def is_sorted(self) -> bool:
+        return bool(np.all(self.keys[1:] > self.keys[:-1]))
 
     def ends(self, block_bytes: int) -> list[int]:
         room = block_bytes - _HEADER.size

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pycrawl.state.database import Database
 from pycrawl.state.runs.entries import I64, U32, U64, IdEntries, sorted_ids
@@ -83,14 +84,38 @@ class IdRuns:
         for run in self.table.runs:
             yield from self.table.portions(run)
 
+    def clear(self) -> None:
+        """Remove all pairs; to be committed by the caller."""
+        self._held = _NOTHING
+        for run in list(self.table.runs):
+            self.table.delete(run)
+
+    def bytes_held(self) -> int:
+        """Returns how many bytes memory holds of the store."""
+        return self._held.keys.nbytes + self._held.ids.nbytes + sum(run.bytes_held() for run in self.table.runs)
+
+    def remove(self, keys: U64, ids: U32) -> None:
+        """Remove the pairs `keys[i]`, `ids[i]`, which must be flushed; to be committed by the caller."""
+        gone = set(zip(keys.tolist(), ids.tolist(), strict=True))
+        for run in self.table.runs:
+            begins = np.maximum(run.fences.searchsorted(keys) - 1, 0)
+            _, numbers = spread(begins, begins, run.fences.searchsorted(keys, "right") - begins)
+            for block_id, entries in list(self.table.blocks(run.block_ids[np.unique(numbers)].tolist())):
+                is_kept = ~np.isin(entries.keys, keys)
+                for place in np.flatnonzero(~is_kept).tolist():
+                    is_kept[place] = (int(entries.keys[place]), int(entries.ids[place])) not in gone
+                self._keep(block_id, entries, is_kept)
+
+    def _keep(self, block_id: int, entries: IdEntries, is_kept: NDArray[np.bool_]) -> None:
+        if not is_kept.all():
+            self.table.rewrite(block_id, IdEntries(entries.keys[is_kept], entries.ids[is_kept]))
+
     def remove_ids(self, ids: U32) -> None:
         """Remove all pairs with these ids, in one pass over all blocks; to be committed by the caller."""
         for run in self.table.runs:
             for begin in range(0, len(run.block_ids), _FEW):
                 for block_id, entries in list(self.table.blocks(run.block_ids[begin : begin + _FEW].tolist())):
-                    is_kept = ~np.isin(entries.ids, ids)
-                    if not is_kept.all():
-                        self.table.rewrite(block_id, IdEntries(entries.keys[is_kept], entries.ids[is_kept]))
+                    self._keep(block_id, entries, ~np.isin(entries.ids, ids))
 
 
 _NOTHING = IdEntries(np.empty(0, np.uint64), np.empty(0, np.uint32))

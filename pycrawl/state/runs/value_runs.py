@@ -71,6 +71,10 @@ class ValueRuns:
         for portion in scan(self.table):
             yield from zip(portion.keys.tolist(), portion.values, strict=True)
 
+    def bytes_held(self) -> int:
+        """Returns how many bytes memory holds of the store, beside what is not flushed."""
+        return sum(run.bytes_held() for run in self.table.runs)
+
     def remove(self, keys: Iterable[int]) -> None:
         """Remove keys with all values that they ever had; to be committed by the caller."""
         gone: U64 = np.array(sorted(keys), np.uint64)
