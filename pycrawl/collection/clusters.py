@@ -13,7 +13,7 @@ from pycrawl.fingerprint.page_prints import RECORD
 from pycrawl.state import document_rows, documents
 from pycrawl.state.database import Database
 from pycrawl.state.document_rows import Chosen
-from pycrawl.state.near_seen import joined_to, joins, packed_prints
+from pycrawl.state.near_seen import joined_to, joins, prints_by_document
 from pycrawl.state.url_seen import inlinks_of
 
 U32 = NDArray[np.uint32]
@@ -95,7 +95,7 @@ def _best(database: Database, members: list[int]) -> int:
 
 
 def _words(database: Database, ids: list[int]) -> dict[int, int]:
-    return {one: RECORD.unpack(prints)[2] for one, prints in packed_prints(database, ids).items()}
+    return {one: RECORD.unpack(prints)[2] for one, prints in prints_by_document(database, ids).items()}
 
 
 def members(database: Database, dedup: Dedup = Dedup.NEAR) -> Iterator[list[int]]:

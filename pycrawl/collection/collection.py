@@ -22,7 +22,7 @@ from pycrawl.state import document_rows, meta
 from pycrawl.state.database import Database
 from pycrawl.state.document_rows import DocumentRow
 from pycrawl.state.documents import visit_of
-from pycrawl.state.near_seen import packed_prints
+from pycrawl.state.near_seen import prints_by_document
 from pycrawl.state.unwanted import Unwanted
 from pycrawl.state.url_seen import find_url
 from pycrawl.store.compound import docno_of, place_of
@@ -242,7 +242,7 @@ class Collection:
     def prints(self, row: DocumentRow) -> bytes:
         document_id = row.document.duplicate_of or row.document.id
         with self.database.explained():
-            return packed_prints(self.database, [document_id]).get(document_id, b"")
+            return prints_by_document(self.database, [document_id]).get(document_id, b"")
 
     def cluster(self, row: DocumentRow) -> str:
         document = row.document

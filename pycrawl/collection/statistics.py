@@ -46,6 +46,7 @@ def collect(database: Database) -> dict[str, Any]:
     return {
         **{name: known.get(name, 0) for name in _TOTALS},
         "not_kept": family(known, "not_kept"),
+        "changed": family(known, "changed"),
         "urls_known": known.get("urls", 0),
         "urls_queued": sum(front.values()) + known.get("back", 0) + known.get("held", 0),
         "urls_aside": _nonzero(family(known, "aside")),

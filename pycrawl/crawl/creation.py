@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from pycrawl.crawl.directory import CrawlDirectory
 from pycrawl.crawl.seeding import Seeded
 from pycrawl.crawl.session import Session
 from pycrawl.errors import START_ANEW, UsageError
-from pycrawl.foreign.files import is_there, new_file
+from pycrawl.foreign.files import is_there, new_file, sync_folder
 from pycrawl.state import meta
 from pycrawl.state.database import Database
 
@@ -25,6 +26,9 @@ def make(directory: CrawlDirectory, changed: dict[str, str], seed: Callable[[Ses
         if not is_there(directory.path, directory.config_file.name):
             with open(new_file(directory.path, directory.config_file.name), "w", encoding="utf-8") as file:
                 file.write(example(changed))
+                file.flush()
+                os.fsync(file.fileno())
+            sync_folder(directory.path, ".")
     except OSError as error:
         raise UsageError(f"{error.filename}: cannot be written: {error.strerror}") from None
     with directory.hold():

@@ -99,7 +99,7 @@ def test_every_page_is_accounted_for(make_crawl: MakeCrawl, site: Site, tmp_path
     assert_all_add_up(crawl, summary, figures, 8)
     expected = {"new": 1, "changed": 1, "gone": 1, "unchanged": 3, "not_modified": 1}
     assert {name: figures[name] for name in expected} == expected
-    assert "1 new, 1 changed, 1 gone, 4 unchanged (1 by status 304), 2 failed" in summary
+    assert "1 new, 1 changed (1 rewritten), 1 gone, 4 unchanged (1 by status 304), 2 failed" in summary
 
 
 def test_soft_404s_and_answers_cut_short_are_accounted_for(make_crawl: MakeCrawl, tmp_path: Path) -> None:
