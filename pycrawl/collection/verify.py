@@ -165,11 +165,14 @@ def _runs_are_in_order(database: Database) -> Check:
 
 
 def _documents_are_found(database: Database) -> Check:
-    """Every document is found by its URL and, if it has a record, by its digest."""
+    """Every document is found by its URL and, if it has a record that is to stay, by its digest."""
     by_url, by_digest = IdRuns(database, stores.DOCUMENTS_BY_URL), IdRuns(database, stores.CONTENT)
     faults: list[str] = []
     count = 0
-    rows = database.query("SELECT id, url_hash, digest, duplicate_of FROM documents ORDER BY id")
+    rows = database.query(
+        "SELECT id, url_hash, digest, duplicate_of = 0 AND url_id NOT IN (SELECT url_id FROM forgetting)"
+        " AND id NOT IN (SELECT document_id FROM leaving) FROM documents ORDER BY id"
+    )
     while (some := rows.fetchmany(_DOCUMENTS_AT_ONCE)) and len(faults) < _MOST_FAULTS:
         count += len(some)
         hashes = np.array([row[1] for row in some], np.int64).astype(np.uint64)
@@ -178,7 +181,7 @@ def _documents_are_found(database: Database) -> Check:
         faults += [
             f"document {row[0]} is not found by its URL" for at, row in enumerate(some) if (at, row[0]) not in found
         ]
-        own = [row for row in some if not row[3]]
+        own = [row for row in some if row[3]]
         known = set(by_digest.find(keys_of([row[2] for row in own]))[0].tolist())
         faults += [f"document {row[0]} is not found by its digest" for at, row in enumerate(own) if at not in known]
     pairs = sum(map(len, by_url.portions()))
