@@ -15,10 +15,10 @@ from pycrawl.cli.common import crawl_directory, directory_option, json_option, p
 @click.option("--dry-run", is_flag=True, help="Say what would go and what that frees, and change nothing.")
 @json_option
 def command(path: Path, dry_run: bool, as_json: bool) -> None:
-    """Remove versions that are not to be kept, and bytes that nothing points to.
+    """Remove versions of pages that are not to be kept.
 
     A version goes if `recrawl.keep` does not want the change that made it, or if its page has more than
-    `recrawl.keep_versions` newer ones. The page as it is now always stays. Compound files that hold such records are
+    `recrawl.keep_versions` newer ones. The page as it is now always stays. Bytes that nothing points to go too. Compound files that hold such records are
     written anew, one after the other, so that room for the largest of them is enough. DOCNOs of other records do not
     change.
 

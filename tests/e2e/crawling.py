@@ -192,11 +192,10 @@ class Crawl:
         faults = [fault for check in verify(self.directory, lambda _: None) for fault in check.faults]
         assert not faults, faults
 
-    def verify_records(self) -> None:
-        """Every document can be read where the database says that it is, although something may be under way."""
-        database = Database.open_readonly(self.directory.state)
-        assert list(lost_documents(self.directory, database, lambda _: None)) == []
-        database.close()
+    def unreadable(self) -> set[str]:
+        """The URLs of documents that cannot be read where the database says that they are."""
+        with closing(Database.open_readonly(self.directory.state)) as database:
+            return {one.url for one in lost_documents(self.directory, database, lambda _: None)}
 
     def bodies(self, urls: Iterable[str], at: float | None = None) -> dict[str, bytes]:
         """What `pycrawl get` writes, for many URLs; those without a document are left out."""
