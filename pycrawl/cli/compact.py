@@ -18,9 +18,10 @@ def command(path: Path, dry_run: bool, as_json: bool) -> None:
     """Remove versions of pages that are not to be kept.
 
     A version goes if `recrawl.keep` does not want the change that made it, or if its page has more than
-    `recrawl.keep_versions` newer ones. The page as it is now always stays. Bytes that nothing points to go too. Compound files that hold such records are
-    written anew, one after the other, so that room for the largest of them is enough. DOCNOs of other records do not
-    change.
+    `recrawl.keep_versions` newer ones. The page as it is now always stays. Bytes that nothing points to go too.
+
+    Compound files that hold such records are written anew, one after the other, so that room for the largest of them is
+    enough. DOCNOs of other records do not change.
 
     If it is cut short, nothing is lost, and the next `pycrawl compact` or `pycrawl crawl` carries it on.
 
