@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 _MOST_HOSTS = 50
 _MOST_TRAPS = 20
 _MOST_MIRRORS = 5
+_MOST_UNREACHABLE = 50
+_UNREACHABLE_SHOWN = 5
 _TOTALS = (
     "pages_fetched",
     "pages_stored",
@@ -61,6 +63,7 @@ def collect(database: Database) -> dict[str, Any]:
         created = meta.created_at(database)
         traps = _traps(database)
         found_mirrors = mirrors(database)
+        unreachable = _unreachable(database)
         now = activity(database, run, time.time())
     front = family(known, "front")
     return {
@@ -75,6 +78,7 @@ def collect(database: Database) -> dict[str, Any]:
             {"host": host, "original": original, "copies": copies, "pages": pages}
             for host, original, copies, pages in found_mirrors
         ],
+        "robots_unreachable": unreachable,
         "errors": family(known, "error"),
         "filtered": family(known, "filtered"),
         "traps": traps,
@@ -89,6 +93,26 @@ def collect(database: Database) -> dict[str, Any]:
 def _nonzero(members: dict[str, int]) -> dict[str, int]:
     """Returns the members that count something, the largest first."""
     return {name: count for name, count in sorted(members.items(), key=lambda one: -one[1]) if count}
+
+
+def _unreachable(database: Database) -> dict[str, Any]:
+    """The origins whose robots.txt cannot be had: how many, and the first of them, by the time of the next try."""
+    from pycrawl.state.robots import all_failures, count_failures
+
+    return {
+        "origins": count_failures(database),
+        "first": [
+            {
+                "origin": failure.origin,
+                "reason": failure.outcome,
+                "detail": failure.detail,
+                "since": failure.since,
+                "failures": failure.failures,
+                "next_try_at": failure.next_at,
+            }
+            for failure in all_failures(database, _MOST_UNREACHABLE)
+        ],
+    }
 
 
 def _traps(database: Database) -> list[dict[str, Any]]:
@@ -197,6 +221,7 @@ def _lines(facts: dict[str, Any]) -> list[str]:
         *_aside_lines(facts["urls_aside"]),
         f"mirrors     {_mirrors(facts['mirrors'])}",
         f"robots.txt  {plural(facts['robots_denied'], 'URL')} denied",
+        *_unreachable_lines(facts["robots_unreachable"]),
         f"status      {_family(facts['status'])}",
         f"errors      {_family(facts['errors'])}",
         f"skipped     {_family(facts['filtered'])}",
@@ -246,6 +271,23 @@ def _aside_lines(aside: dict[str, int]) -> list[str]:
         return []
     lines = [f"left out    {plural(sum(aside.values()), 'URL')}, which can be let in by other settings:"]
     return lines + [f"            {count:,}  {reasons.in_words(reason)}" for reason, count in aside.items()]
+
+
+def _unreachable_lines(unreachable: dict[str, Any]) -> list[str]:
+    """Which origins wait for their robots.txt, why, since when, and until when."""
+    count = unreachable["origins"]
+    if not count:
+        return []
+    lines = [f"            unreachable at {plural(count, 'origin')}, whose URLs wait for it:"]
+    for one in unreachable["first"][:_UNREACHABLE_SHOWN]:
+        why = f"{one['reason']}: {one['detail']}" if one["detail"] else one["reason"]
+        next_try = f"next try {moment(one['next_try_at'])}" if one["next_try_at"] else "it counts as missing by now"
+        lines.append(f"            {one['origin']}  {why}, since {moment(one['since'])}, {next_try}")
+    if count > _UNREACHABLE_SHOWN:
+        lines.append(
+            f"            … and {count - _UNREACHABLE_SHOWN:,} more (`pycrawl list --reason robots-unreachable`)"
+        )
+    return lines
 
 
 def _mirrors(mirrors: list[dict[str, Any]]) -> str:
