@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Iterator
@@ -92,7 +93,7 @@ def make(directory: CrawlDirectory, changed: dict[str, str], seeds: Iterator[str
     """
     from pycrawl.config import example
     from pycrawl.crawl.session import Session
-    from pycrawl.foreign.files import is_there, new_file
+    from pycrawl.foreign.files import is_there, new_file, sync_folder
     from pycrawl.state import meta
     from pycrawl.state.database import Database
 
@@ -101,6 +102,9 @@ def make(directory: CrawlDirectory, changed: dict[str, str], seeds: Iterator[str
         if not is_there(directory.path, directory.config_file.name):
             with open(new_file(directory.path, directory.config_file.name), "w", encoding="utf-8") as file:
                 file.write(example(changed))
+                file.flush()
+                os.fsync(file.fileno())
+            sync_folder(directory.path, ".")
     except OSError as error:
         raise UsageError(f"{error.filename}: cannot be written: {error.strerror}") from None
     with directory.hold():
