@@ -43,7 +43,8 @@ class Books:
             return
         if CONDUCT[result.outcome].is_error:
             # The log of fetches says what was wrong with a robots.txt; of pages, nothing was.
-            outcome = result.outcome if result.kind is not Kind.ROBOTS else Outcome.ROBOTS_UNREACHABLE
+            is_page = result.kind is not Kind.ROBOTS or result.outcome is Outcome.ADDRESS_REFUSED
+            outcome = result.outcome if is_page else Outcome.ROBOTS_UNREACHABLE
             counts.errors[outcome] = counts.errors.get(outcome, 0) + 1
             total[f"error:{outcome}"] += 1
         if result.kind is Kind.ROBOTS:
