@@ -34,7 +34,7 @@ def activity(database: Database, run: RunRow | None, now: float) -> dict[str, An
         next_robots_at = _next_robots_at(database, key) if robots_failing_since else 0.0
         if is_parked(failures, ready_at - now) and ready_at > now:
             failing.append(ready_at)
-        elif next_robots_at:
+        elif next_robots_at > now:
             unreachable.append(max(ready_at, next_robots_at))
         else:
             healthy.append(ready_at)
