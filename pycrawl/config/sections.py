@@ -24,6 +24,7 @@ from pycrawl.config.keys import (
     parse_size,
     patterns,
     plain_text,
+    port_list,
     product_token,
     proxy,
     schemes,
@@ -207,13 +208,19 @@ class LimitsSection:
 
 @dataclass(frozen=True, slots=True)
 class SecuritySection:
-    """Which addresses the crawl may connect to."""
+    """Which addresses and ports the crawl may connect to."""
 
     allow_private_addresses: bool = key(
         switch, False, "Connect to loopback, private, link-local, CGNAT and metadata addresses too (intranets, tests)."
     )
     allow_networks: tuple[str, ...] = key(
         networks, (), 'Connect to these networks although they are not public: "10.1.0.0/16", "fd00::/8", "127.0.0.1".'
+    )
+    allow_ports: tuple[int, ...] = key(
+        port_list,
+        (),
+        "Ask for pages at these ports although they belong to other services (mail, SSH …) and browsers refuse them:"
+        " [6000].",
     )
 
 

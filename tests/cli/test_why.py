@@ -21,7 +21,7 @@ REFUSED = {
     "host-denied": "http://denied.example/",
     "prefix-denied": "/no/x",
     "pattern-denied": "/x.bak",
-    "scheme": "https://127.0.0.1:1/s",
+    "scheme": "https://127.0.0.1:81/s",
     "external": "http://other.example/",
     "too-many-segments": "/" + "/".join(map(str, range(40))),
     "repeated-segments": "/r/r/r/r/r",

@@ -163,7 +163,7 @@ def test_a_full_disk_stops_the_crawl_and_loses_nothing(small_disk: Path) -> None
 
 
 def test_a_full_disk_from_the_start(small_disk: Path) -> None:
-    crawl = Crawl.make(small_disk / "crawl", ["http://127.0.0.1:9/"])
+    crawl = Crawl.make(small_disk / "crawl", ["http://127.0.0.1:81/"])
     with (small_disk / "ballast").open("wb", buffering=0) as file, suppress(OSError):
         while file.write(bytes(4096)):
             pass
