@@ -28,16 +28,18 @@ class RulesCache:
         self._most_bytes = most_bytes
         self._bytes = 0  # that all of them take, about
 
-    def parse(self, file: RobotsFile) -> RobotsRules:
-        return RobotsRules.parse(file, self._agent, with_lines=False)
-
-    def keep(self, site: str, rules: RobotsRules) -> None:
-        """Keep the rules of an origin, and forget others if there is no room for them."""
+    def keep(self, site: str, file: RobotsFile) -> RobotsRules:
+        """Parse the robots.txt of an origin, and forget others if there is no room for it. Returns its rules, which are
+        not kept if they only say that it is unreachable."""
+        rules = RobotsRules.parse(file, self._agent, with_lines=False)
+        if rules.unreachable:
+            return rules
         self._forget(site)
         self._rules[site] = rules
         self._bytes += rules.size
         while len(self._rules) > 1 and (len(self._rules) > _RULES_KEPT or self._bytes > self._most_bytes):
             self._forget(next(iter(self._rules)))
+        return rules
 
     def _forget(self, site: str) -> None:
         rules = self._rules.pop(site, None)
@@ -47,7 +49,7 @@ class RulesCache:
         """Why robots.txt keeps us from doing this job, if it does. Rules that came with the job are kept."""
         site = origin(job.url)
         if job.robots is not None:
-            self.keep(site, self.parse(job.robots))
+            self.keep(site, job.robots)
         rules = self._rules.get(site)
         if rules is None:
             return Outcome.ROBOTS_UNKNOWN
@@ -82,10 +84,9 @@ class RobotsReader:
         ttl = self._settings.of_url(f"{job.site}/").politeness.robots_ttl
         expires_at = expiry(text_header(response, b"cache-control"), response.fetched_at, ttl)
         file = RobotsFile(response.status, response.body[:MAX_ROBOTS_BYTES], response.fetched_at, expires_at)
-        rules = self._rules.parse(file)
+        rules = self._rules.keep(job.site, file)
         if rules.unreachable:
             return _unreachable(job, response)
-        self._rules.keep(job.site, rules)
         return result(job, response, Outcome.FETCHED, robots=file._replace(crawl_delay=rules.crawl_delay or 0.0))
 
 
