@@ -287,7 +287,7 @@ def _is_look(look: CloseLook) -> bool:
 
 
 def _is_robots(file: RobotsFile) -> bool:
-    return 0 <= file.status < _LARGEST and isfinite(file.fetched_at + file.expires_at)
+    return 0 <= file.status < _LARGEST and isfinite(file.fetched_at + file.expires_at + file.crawl_delay)
 
 
 def _is_result(result: FetchResult) -> bool:
@@ -295,7 +295,7 @@ def _is_result(result: FetchResult) -> bool:
         0 <= result.url_id < _LARGEST > result.host_id >= 0
         and 0 <= result.status < _LARGEST > result.wire_bytes >= 0
         and 0 <= result.hops < _LARGEST
-        and isfinite(result.started + result.ended + result.fetched_at + result.retry_after + result.crawl_delay)
+        and isfinite(result.started + result.ended + result.fetched_at + result.retry_after)
         and _can_be_kept(result.detail, result.address, result.etag, result.last_modified, result.cookies)
         and (_is_target(result) if result.location else result.outcome is not Outcome.REDIRECT)
         and (not result.withheld or all(0 <= ask <= _LARGEST_ASK for ask, _ in result.withheld))

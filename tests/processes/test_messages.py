@@ -45,14 +45,14 @@ LOOKS = st.builds(
     model.CloseLook, TEXT, TEXT, st.sampled_from([b"", bytes(80)]),
     st.lists(st.integers(0, 2**64 - 1), max_size=3).map(tuple), st.sampled_from(model.Closure), NUMBER,
 )  # fmt: skip
-ROBOTS = st.builds(model.RobotsFile, NUMBER, st.binary(max_size=30), SECONDS, SECONDS)
+ROBOTS = st.builds(model.RobotsFile, NUMBER, st.binary(max_size=30), SECONDS, SECONDS, SECONDS)
 COUNTS = st.dictionaries(st.sampled_from(["not-a-url", "scheme", "too-long"]), NUMBER, max_size=3)
 RESULTS = st.builds(
     FetchResult,
     url_id=NUMBER, host_id=NUMBER, kind=st.sampled_from(model.Kind),
     outcome=st.sampled_from([one for one in Outcome if one is not Outcome.REDIRECT]),
     started=SECONDS, ended=SECONDS, fetched_at=SECONDS, status=NUMBER, detail=TEXT, address=TEXT, wire_bytes=NUMBER,
-    retry_after=SECONDS, crawl_delay=SECONDS, etag=TEXT, last_modified=TEXT, hops=NUMBER, cookies=TEXT,
+    retry_after=SECONDS, etag=TEXT, last_modified=TEXT, hops=NUMBER, cookies=TEXT,
     location=st.sampled_from(["", "https://a.example/x?y"]), location_hash=st.integers(0, 2**64 - 1),
     location_verdict=CODES, body=st.none() | BODIES, links=links(),
     withheld=st.lists(st.tuples(st.integers(0, 15), links()), max_size=2).map(tuple), filtered=COUNTS,
