@@ -13,13 +13,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from pycrawl.model import Via
-from pycrawl.state import forget_prints, meta, unwanted
+from pycrawl.state import forget_prints, meta, robots, unwanted
 from pycrawl.state.counters import count
 from pycrawl.state.database import Database
 from pycrawl.state.unwanted import FORGOTTEN, Rule, Unwanted, forgotten_text, hash_digits, row_hash
 from pycrawl.state.url_seen import ids_of_hashes
 from pycrawl.traps.url_kinds import section, shape
-from pycrawl.urls.parts import host_key, origin, path_and_query, url_hash
+from pycrawl.urls.parts import host_key, path_and_query, url_hash
 from pycrawl.urls.reasons import Reason
 from pycrawl.urls.url_texts import urls_in
 
@@ -212,15 +212,12 @@ def _drop_host(database: Database, key: str) -> None:
         database.write(f"DELETE FROM {table} WHERE host_id = ?", row)
     for table in ("host_copies", "mirrors"):
         database.write(f"DELETE FROM {table} WHERE host_id = ?1 OR original_id = ?1", row)
-    database.write_many("DELETE FROM robots WHERE origin = ?", ((origin(f"{scheme}://{key}/"),) for scheme in _SCHEMES))
+    robots.drop_host(database, key)
     database.write(
         "UPDATE hosts SET is_seed = 0, pages = 0, failures = 0, ready_at = 0, crawl_delay = 0, address = '',"
         " robots_failing_since = 0 WHERE id = ?",
         row,
     )
-
-
-_SCHEMES = ("http", "https")
 
 
 # Taking back
