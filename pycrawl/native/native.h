@@ -71,6 +71,7 @@ int add_link_cache(PyObject *module);
 
 /* body_scan.c */
 PyObject *native_scan_body(PyObject *self, PyObject *body);
+PyObject *native_is_plain_pickle(PyObject *self, PyObject *data);
 
 /* content.c: what a page's blocks of text are worth, and which of them are its main content. */
 
