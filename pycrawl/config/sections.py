@@ -166,6 +166,12 @@ class PolitenessSection:
     max_backoff: float = key(
         parse_duration, 600.0, "The pause doubles with each failure of a host up to this.", '"10m"'
     )
+    max_retry_after: float = key(
+        parse_duration,
+        86_400.0,
+        "A host or a robots.txt that asks to be left alone (Retry-After) is, up to this.",
+        '"24h"',
+    )
     connections_per_host: int = key(integer(1, 16), 1, "The most connections to one host at the same time.")
     obey_robots: bool = key(switch, True, "Ask for robots.txt and keep to it.")
     x_robots_tag: bool = key(switch, True, "Obey noindex and nofollow in the X-Robots-Tag header.")

@@ -3,7 +3,7 @@
 Documents are taken in the order of their ids. One that has the words of an older one, in the same order, is joined to
 it. Any other is compared with older ones that share a band of its sketch, those that share the most bands first, and is
 joined to all that it resembles by at least the threshold less `MARGIN`. Joined documents form a cluster, and the oldest
-of them represents it.
+of them represents it. Versions of one page are never joined to each other.
 
 The result depends on the documents and their order alone, not on how they were cut into batches. An estimate near the
 threshold is not checked any further, so that the crawl and a later look at the collection decide alike.
@@ -31,6 +31,7 @@ _MOST_OF_A_BAND = 64  # documents, the oldest, that are looked at for one key
 _MOST_COMPARED = 16  # older documents that one document is compared with
 _PAIRS_AT_ONCE = 8_192  # pairs whose sketches are compared in one go, about 3 MB on each side
 
+SamePage = Callable[[int, int], bool]  # True if two documents are versions of one page, which are never joined
 Read = Callable[[U32], Prints]  # returns the fingerprints of documents of earlier batches, in the order asked for
 
 
@@ -107,10 +108,18 @@ class NearJoiner:
     """Joins documents batch by batch. Without an index and clusters from elsewhere, both are in memory: 140 bytes a
     document at the default threshold."""
 
-    def __init__(self, threshold: float, read: Read, index: Index | None = None, clusters: Trees | None = None) -> None:
+    def __init__(
+        self,
+        threshold: float,
+        read: Read,
+        same_page: SamePage = lambda one, other: False,
+        index: Index | None = None,
+        clusters: Trees | None = None,
+    ) -> None:
         self._bands, self._rows = banding(threshold)
         self._least = threshold - MARGIN
         self._read = read
+        self._same_page = same_page
         self.index = BandIndex() if index is None else index
         self.clusters = Clusters() if clusters is None else clusters
 
@@ -118,8 +127,10 @@ class NearJoiner:
         """Take in a batch of documents, with ascending ids above all before. Returns the joins found."""
         texts = _text_keys(prints)
         joins, is_new = self._same_texts(ids, prints, texts)
+        # A version with the words of another version of its page is joined to none; it must be found when that one goes.
+        is_entered = ~np.isin(ids, np.array([one.document_id for one in joins], np.uint32))
+        self.enter(ids[is_entered], prints[is_entered])
         ids, prints = ids[is_new], prints[is_new]
-        self.enter(ids, prints)
         asked, near, alike = self._compare(ids, prints)
         self.clusters.join(
             np.array([one.document_id for one in joins], np.uint32), np.array([one.near_id for one in joins], np.uint32)
@@ -144,7 +155,9 @@ class NearJoiner:
         near = originals[which]
         is_new = near == ids
         joins = [
-            Join(one, other, 1.0) for one, other in zip(ids[~is_new].tolist(), near[~is_new].tolist(), strict=True)
+            Join(one, other, 1.0)
+            for one, other in zip(ids[~is_new].tolist(), near[~is_new].tolist(), strict=True)
+            if not self._same_page(one, other)
         ]
         return joins, is_new
 
@@ -179,7 +192,7 @@ class NearJoiner:
         joins = []
         for one, other, estimate in zip(asked.tolist(), near.tolist(), alike.tolist(), strict=True):
             root, other_root = self.clusters.root(one), self.clusters.root(other)
-            if root == other_root:
+            if root == other_root or self._same_page(one, other) or self._same_page(root, other_root):
                 continue
             if root == one:
                 joins.append(Join(one, other, estimate))
