@@ -127,16 +127,16 @@ class NearJoiner:
         """Take in a batch of documents, with ascending ids above all before. Returns the joins found."""
         texts = _text_keys(prints)
         joins, is_new = self._same_texts(ids, prints, texts)
-        # A version with the words of another version of its page is joined to none; it must be found when that one goes.
+        # A version with the words of an older one of its page is joined to none. It must be found when that one goes.
         is_entered = ~np.isin(ids, np.array([one.document_id for one in joins], np.uint32))
         self.enter(ids[is_entered], prints[is_entered])
-        ids, prints = ids[is_new], prints[is_new]
-        asked, near, alike = self._compare(ids, prints)
+        sketches = functools.partial(self._sketches, ids=ids[is_entered], prints=prints[is_entered])
+        asked, near, alike = self._compare(ids[is_new], prints[is_new], sketches)
         self.clusters.join(
             np.array([one.document_id for one in joins], np.uint32), np.array([one.near_id for one in joins], np.uint32)
         )
         if len(asked):
-            joins += self._join_pairs(asked, near, alike, functools.partial(self._sketches, ids=ids, prints=prints))
+            joins += self._join_pairs(asked, near, alike, sketches)
         return joins
 
     def enter(self, ids: U32, prints: Prints) -> None:
@@ -161,7 +161,9 @@ class NearJoiner:
         ]
         return joins, is_new
 
-    def _compare(self, ids: U32, prints: Prints) -> tuple[U32, U32, NDArray[np.float64]]:
+    def _compare(
+        self, ids: U32, prints: Prints, sketches: Callable[[U32], Sketch]
+    ) -> tuple[U32, U32, NDArray[np.float64]]:
         """Returns pairs (document, older one, estimated resemblance) of near-duplicates, as three arrays, by document,
         the most alike first."""
         keys = bands(prints["sketch"], self._bands, self._rows)
@@ -171,7 +173,7 @@ class NearJoiner:
         estimates = np.empty(len(asked))
         for begin in range(0, len(asked), _PAIRS_AT_ONCE):
             part = slice(begin, begin + _PAIRS_AT_ONCE)
-            estimates[part] = resemblances(prints["sketch"][asked[part]], self._sketches(near[part], ids, prints))
+            estimates[part] = resemblances(prints["sketch"][asked[part]], sketches(near[part]))
         alike = np.flatnonzero(estimates >= self._least)
         alike = alike[np.lexsort((near[alike], -estimates[alike], asked[alike]))]
         return ids[asked[alike]], near[alike], estimates[alike]
