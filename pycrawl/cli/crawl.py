@@ -245,6 +245,10 @@ def _notes_on_secrets(directory: CrawlDirectory, config: Config) -> list[str]:
 
 
 def _say_what_was_recovered(session: Session, display: Display) -> None:
+    from pycrawl.crawl.opening import aside_told
+
+    if session.aside is not None:
+        display.say(aside_told(session.aside))
     recovery = session.recovery
     if recovery.cut or recovery.removed:
         display.say(

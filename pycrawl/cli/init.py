@@ -93,9 +93,10 @@ def make(directory: CrawlDirectory, changed: dict[str, str], seeds: Iterator[str
     """
     from pycrawl.config import example
     from pycrawl.crawl.session import Session
-    from pycrawl.foreign.files import is_there, new_file, sync_folder
+    from pycrawl.foreign.files import is_there, new_file, remove, sync_folder
     from pycrawl.state import meta
     from pycrawl.state.database import Database
+    from pycrawl.store.aside import NOTE_NAME
 
     try:
         directory.make_folders()
@@ -108,6 +109,7 @@ def make(directory: CrawlDirectory, changed: dict[str, str], seeds: Iterator[str
     except OSError as error:
         raise UsageError(f"{error.filename}: cannot be written: {error.strerror}") from None
     with directory.hold():
+        remove(directory.path, NOTE_NAME)  # of a crawl whose state has gone
         database = Database.create(directory.state)
         meta.write_first(database, time.time())
         database.commit()

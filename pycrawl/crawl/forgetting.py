@@ -19,6 +19,7 @@ from pathlib import Path
 
 from pycrawl.config import Config
 from pycrawl.crawl.directory import CrawlDirectory
+from pycrawl.crawl.opening import commit_collection, open_state
 from pycrawl.foreign import files
 from pycrawl.frontier.judge import Judge
 from pycrawl.policy.priority import priority
@@ -61,7 +62,7 @@ def carry_on(
 def take_back(directory: CrawlDirectory, config: Config, urls: Iterable[str], now: float) -> int:
     """Make those of the normalised URLs that were forgotten wanted again. Returns how many they are. The caller holds
     the directory."""
-    database = Database.open(directory.state)
+    database, _ = open_state(directory)
     try:
         carry_on(directory, database, config)
         with database.explained():
@@ -91,6 +92,7 @@ class _Collection:
     """The compound files and the documents in them."""
 
     def __init__(self, directory: CrawlDirectory, database: Database, config: Config, on_step: OnStep) -> None:
+        self._directory = directory
         self._root = directory.docs
         self._database = database
         self._dochdr = config.store.dochdr
@@ -179,7 +181,7 @@ class _Collection:
         database.write(
             "UPDATE counters SET value = (SELECT coalesce(sum(length), 0) FROM files) WHERE name = 'bytes_stored'"
         )
-        database.commit()
+        commit_collection(self._directory, database)
 
     def _rename(self, file_id: int, name: str) -> None:
         """Give a file that was written anew its old name."""
@@ -187,7 +189,7 @@ class _Collection:
         self._on_step(f"docs/{name}: renamed")
         old = take_old_name(self._root, name, length)
         self._database.write("UPDATE files SET name = ? WHERE id = ?", (old, file_id))
-        self._database.commit()
+        commit_collection(self._directory, self._database)
         self._on_step(f"docs/{old}: done")
         drop_new_name(self._root, name)
 

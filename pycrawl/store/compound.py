@@ -67,6 +67,11 @@ def file_name(file_id: int, compress: bool) -> str:
     return f"WTX{directory:03d}/B{file:02d}{'.gz' if compress else ''}"
 
 
+def docno_of(file_id: int, number: int) -> str:
+    """The DOCNO of the record with this number in a compound file."""
+    return trec_web.docno(*_directory_and_file(file_id), number)
+
+
 def is_compound_name(name: str) -> bool:
     """True if a file of this name can be one of the store's own."""
     match = _NAME.fullmatch(name)
