@@ -44,4 +44,4 @@ def aside_told(aside: Aside) -> str:
         if aside.folder
         else "it knows all compound files that are there"
     )
-    return f"state.db is older than the collection in docs/: {moved}. `pycrawl verify` says whether the rest agrees."
+    return f"state.db is older than the collection in docs/: {moved}. Does the rest agree? `pycrawl verify --deep`"

@@ -68,8 +68,14 @@ def file_name(file_id: int, compress: bool) -> str:
 
 
 def docno_of(file_id: int, number: int) -> str:
-    """The DOCNO of the record with this number in a compound file."""
+    """Returns the DOCNO of the record with this number in a compound file."""
     return trec_web.docno(*_directory_and_file(file_id), number)
+
+
+def place_of(docno: str) -> tuple[int, int]:
+    """Returns the compound file and the number in it that a DOCNO names. Raises StoreError if it is none of ours."""
+    directory, file, number = trec_web.parse_docno(docno)
+    return (directory - 1) * FILES_PER_DIRECTORY + file, number
 
 
 def is_compound_name(name: str) -> bool:
@@ -93,6 +99,15 @@ def below(root: Path, name: str) -> tuple[Path, str]:
     """Returns where the file `name` of the collection in `root` is, as `foreign/files.py` wants it: from the crawl's
     directory on, as the collection's own must not be a link either."""
     return root.parent, f"{root.name}/{own_name(name)}"
+
+
+def length_of(root: Path, name: str) -> int:
+    """Returns how many bytes a compound file has. Raises StoreError if it is not there."""
+    try:
+        with io.FileIO(open_file(*below(root, name))) as file:
+            return os.fstat(file.fileno()).st_size
+    except OSError as error:
+        raise failure(error, root / name) from error
 
 
 def names_in(root: Path) -> Iterator[str]:
