@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import NamedTuple
 
 _RECEIVE = 65_536
+_PATIENCE = 60.0  # seconds
 _TLS_HELLO = b"\x16"
 _RETRY_AFTER = 2  # seconds
 
@@ -70,13 +71,22 @@ class RobotsServer:
     """`faults` are what the first requests for robots.txt get; from then on it answers `robots`."""
 
     def __init__(
-        self, address: str, faults: list[Fault], pages: int, port: int = 0, robots: str = "User-agent: *\nDisallow:\n"
+        self,
+        address: str,
+        faults: list[Fault],
+        pages: int,
+        robots: str = "User-agent: *\nDisallow:\n",
+        robots_at: str = "",
+        seconds: float = 0.0,
     ) -> None:
+        """`robots_at`: the URL that robots.txt redirects to; `seconds`: what a page takes."""
+        self._robots_at = robots_at
+        self._seconds = seconds
         self._faults = list(faults)
         self._robots = robots.encode()
         self._pages = pages
         self._lock = threading.Lock()
-        self._listener = socket.create_server((address, port), backlog=64)
+        self._listener = socket.create_server((address, 0), backlog=64)
         self._threads = [threading.Thread(target=self._accept, daemon=True)]
         self.port: int = self._listener.getsockname()[1]
         self.authority = f"{address}:{self.port}"
@@ -91,6 +101,11 @@ class RobotsServer:
     def times_of(self, path: str) -> list[float]:
         with self._lock:
             return [one.at for one in self.asked if one.path == path]
+
+    def wait_until_closed(self) -> None:
+        """Wait until all connections are closed, as those of a crawl are when it has ended."""
+        for thread in self._threads[1:]:
+            thread.join(_PATIENCE)
 
     def _accept(self) -> None:
         while True:
@@ -139,8 +154,11 @@ class RobotsServer:
         return fault not in _CLOSING
 
     def _good(self, path: str) -> bytes:
-        if path == "/robots.txt":
+        if path == "/robots.txt" and self._robots_at:
+            return _answer("302 Found", b"", f"Location: {self._robots_at}")
+        if path.startswith("/robots.txt"):
             return _answer("200 OK", self._robots, "Content-Type: text/plain")
+        time.sleep(self._seconds)
         links = "".join(f'<a href="{other}">a page</a>' for other in sorted(self.page_paths))
         body = f"<!DOCTYPE html><title>{self.authority}{path}</title><p>Page {path} of {self.authority}.</p>{links}"
         return _answer("200 OK", body.encode(), "Content-Type: text/html")
