@@ -95,7 +95,7 @@ class Session:
             self.hosts = Hosts(self.database)
             self.seen = UrlSeen(self.database, self.seed)
             self.content_seen = ContentSeen(self.database)
-            self.near_seen = NearSeen(self.database, config.content.near_duplicate_threshold)
+            self.near_seen = NearSeen(self.database, config.content.near_duplicate_threshold, self._are_versions)
             self.passages = Passages(self.database)
             self.mirrors = Mirrors(self.database)
             self.kinds = Kinds(self.database, config)
@@ -173,9 +173,9 @@ class Session:
                 return group.documents[document_id - group.documents[0].id]
         return documents.document(self.database, document_id)
 
-    def _is_own_version(self, join: Join) -> bool:
-        """True if both documents are versions of one URL: a page is no near-duplicate of itself."""
-        return self._document(join.document_id).url_id == self._document(join.near_id).url_id
+    def _are_versions(self, one: int, other: int) -> bool:
+        """True if both documents are of one URL: a page is no near-duplicate of itself."""
+        return self._document(one).url_id == self._document(other).url_id
 
     def robots_of(self, site: str) -> RobotsFile | None:
         """Returns the robots.txt of an origin as last answered, committed or not; None if it was never asked for."""
@@ -232,7 +232,7 @@ class Session:
         # A page must not be committed without its links: it would not be fetched again to find them.
         self.sieve(now)
         pending = self._writer.begin_sync()
-        self.group.joins = self.near_seen.close_group(self._is_own_version)
+        self.group.joins = self.near_seen.close_group()
         self.group.counts["duplicates_near"] += len(self.group.joins)
         self._closed = (self.group, pending)
         self.group = Group()

@@ -31,6 +31,7 @@ from pycrawl.model import (
     StoredBody,
     Validators,
 )
+from pycrawl.processes.plain_pickle import is_plain
 from pycrawl.urls.reasons import Reason
 
 MOST_BYTES = 256 << 20  # of one message; the bodies that a fetcher has open share half of that
@@ -88,6 +89,8 @@ def size_of(result: FetchResult) -> int:
 
 
 def _unpack(codec: _Codec[T], data: bytes | memoryview) -> T:
+    if not is_plain(data):
+        raise BadMessage("it holds more than plain values")
     try:
         return codec.unpack(_Plain(io.BytesIO(data)).load())
     except BadMessage:

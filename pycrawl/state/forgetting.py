@@ -7,7 +7,7 @@ documents are left to be removed from the compound files, file by file (`crawl/f
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -278,10 +278,6 @@ def ranges(database: Database) -> dict[int, tuple[int, int]]:
 
 def _records(database: Database) -> Iterator[tuple[int, int]]:
     return iter(database.query("SELECT id, file_id FROM documents WHERE duplicate_of = 0 ORDER BY id"))
-
-
-def drop_documents(database: Database, document_ids: Iterable[int]) -> None:
-    database.write_many("DELETE FROM documents WHERE id = ?", [(one,) for one in document_ids])
 
 
 def end(database: Database) -> None:

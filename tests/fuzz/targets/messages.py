@@ -10,6 +10,7 @@ from pycrawl.parse.parsed import Parsed
 from pycrawl.parse.parsers import Body, PluginParser, Wanted
 from pycrawl.plugins.guard import PluginFailed
 from pycrawl.processes.messages import BadMessage, pack, unpack_jobs, unpack_results
+from pycrawl.processes.plain_pickle import is_plain, is_plain_slowly
 from tests.fuzz.case import Target
 from tests.fuzz.targets.addresses import BASE, packer
 
@@ -66,14 +67,9 @@ def plugin_page(data: bytes) -> None:
     _ = page.content_or_text
 
 
-# In a pickle, these take a number of four bytes for a place in a table, which is made as large: no case of ours.
-_PLACES = (b"r", b"j")
-
-
 def queue(data: bytes) -> None:
     """The first byte says which way the message goes, the rest is what came through the pipe."""
-    if any(sign in data[1:] for sign in _PLACES):
-        return
+    assert is_plain(data[1:]) is is_plain_slowly(data[1:])
     unpack: Callable[[bytes], Any] = unpack_jobs if data[:1] == b"j" else unpack_results
     try:
         message = unpack(data[1:])
@@ -85,9 +81,16 @@ def queue(data: bytes) -> None:
 
 _OPCODES = tuple(bytes([one]) for one in b"\x80\x85\x86\x87\x88\x89\x8c\x94\x95().KMJNGCB]}|\x8f\x90\x93\x81")
 
+_VALUES = (b"http://h/\n", b"fetched", b"page", b"cbuiltins\neval\n", b"r\xff\xff\xff\xff")
+
 _WORDS = tuple(bytes([field, kind]) + text for field in range(9) for kind in (1, 9, 10) for text in (b"\x01/x|\x01y",))
 
 TARGETS = [
     Target("plugin-page", plugin_page, (*_WORDS, b"\n", b"|", b"?")),
-    Target("queue", queue, (*_OPCODES, b"http://h/\n", b"fetched", b"page", b"cbuiltins\neval\n")),
+    Target(
+        "queue",
+        queue,
+        (*_OPCODES, *_VALUES),
+        is_compiled=True,
+    ),
 ]
