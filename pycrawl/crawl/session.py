@@ -20,6 +20,7 @@ from pycrawl.config import Config
 from pycrawl.crawl.directory import CrawlDirectory
 from pycrawl.crawl.forgetting import carry_on
 from pycrawl.crawl.judging import OnProgress, judge_anew, let_held_in
+from pycrawl.crawl.opening import commit_collection, open_state
 from pycrawl.frontier.back import BackQueue, Entry
 from pycrawl.frontier.discovered import Discovered
 from pycrawl.frontier.frontier import Frontier
@@ -30,7 +31,6 @@ from pycrawl.processes.allocation import collect_rarely, give_freed_memory_back
 from pycrawl.state import documents, meta, robots
 from pycrawl.state.content_seen import ContentSeen
 from pycrawl.state.counters import Counters
-from pycrawl.state.database import Database
 from pycrawl.state.documents import Document, Visit
 from pycrawl.state.hosts import Hosts
 from pycrawl.state.kinds import Kinds
@@ -82,7 +82,7 @@ class Session:
         collect_rarely()
         self.directory = directory
         self.config = config
-        self.database = Database.open(directory.state)
+        self.database, self.aside = open_state(directory)  # `aside`: what an older database did not know, if it is one
         carry_on(directory, self.database, config)
         with self.database.explained():
             self.seed = meta.hash_seed(self.database)
@@ -269,7 +269,10 @@ class Session:
             if time.monotonic() - self._copied_at > _COPY_SECONDS:
                 self._copy_seen(max(_UNSAVED_URLS, len(self.seen) // 2))
             self.counters.flush()
-            self.database.commit()
+            if files:
+                commit_collection(self.directory, self.database)
+            else:
+                self.database.commit()
         self._closed = None
 
     def _find_mirrors(self, group: Group) -> None:

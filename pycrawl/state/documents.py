@@ -169,6 +169,14 @@ def url_and_time(database: Database, document_id: int) -> tuple[str, float]:
     return url, fetched_at
 
 
+def url_of(database: Database, document_id: int) -> str | None:
+    """Returns the URL of a document; None if the database does not know it, as it is damaged."""
+    row = database.query(
+        "SELECT url FROM documents JOIN urls ON urls.id = url_id WHERE documents.id = ?", (document_id,)
+    ).fetchone()
+    return row[0] if row else None
+
+
 def count_documents(database: Database) -> int:
     return int(database.query("SELECT count(*) FROM documents").fetchone()[0])
 
