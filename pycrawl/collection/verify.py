@@ -14,11 +14,14 @@ import numpy as np
 import xxhash
 
 from pycrawl.crawl.directory import CrawlDirectory
-from pycrawl.errors import StoreError
+from pycrawl.errors import StateError, StoreError
 from pycrawl.record import trec_web
-from pycrawl.state import documents, meta, passages
+from pycrawl.state import documents, meta, passages, stores
+from pycrawl.state.content_seen import keys_of
 from pycrawl.state.counters import family, totals
 from pycrawl.state.database import Database
+from pycrawl.state.runs import proof
+from pycrawl.state.runs.id_runs import IdRuns
 from pycrawl.state.standings import DEEPEST, Standings
 from pycrawl.state.unwanted import row_hash
 from pycrawl.state.url_seen import CHUNK
@@ -27,6 +30,7 @@ from pycrawl.store.reader import RecordReader
 from pycrawl.urls.reasons import Reason
 
 _MOST_FAULTS = 20  # of one check
+_DOCUMENTS_AT_ONCE = 10_000  # looked up in one go
 
 OnProgress = Callable[[int], None]
 
@@ -54,13 +58,23 @@ def verify(directory: CrawlDirectory, on_record: OnProgress, deep: bool = True) 
             return
         yield _database_whole(database)
         yield _records_match(directory, database, on_record)
+        yield _told(_documents_are_found, database)
         yield _nothing_stored_twice(database)
         yield _near_duplicates_are_stored(database)
-        yield _passages_are_of_stored_pages(database)
+        yield _runs_are_in_order(database)
+        yield _told(_passages_are_of_stored_pages, database)
         yield _urls_have_one_place(database)
         yield _hashes_match(database)
         yield _standings_match(database)
         yield _counters_match(database)
+
+
+def _told(check: Callable[[Database], Check], database: Database) -> Check:
+    """Returns what a check finds. Damage because of which it cannot go on is a fault too."""
+    try:
+        return check(database)
+    except StateError as error:
+        return Check(check.__name__.strip("_").replace("_", " "), 0, (str(error),))
 
 
 def _database_whole(database: Database) -> Check:
@@ -227,6 +241,37 @@ def _near_duplicates_are_stored(database: Database) -> Check:
         faults += [fault.format(document_id) for (document_id,) in database.query(sql, (_MOST_FAULTS,))]
     (count,) = database.query("SELECT count(*) FROM page_prints").fetchone()
     return Check("near-duplicates are joined to stored pages", count, tuple(faults))
+
+
+def _runs_are_in_order(database: Database) -> Check:
+    faults = tuple(islice(proof.faults(database, stores.ALL), _MOST_FAULTS))
+    return Check("sorted runs are in order", proof.count_entries(database, stores.ALL), faults)
+
+
+def _documents_are_found(database: Database) -> Check:
+    """Every document is found by its URL and, if it has a record that is to stay, by its digest."""
+    by_url, by_digest = IdRuns(database, stores.DOCUMENTS_BY_URL), IdRuns(database, stores.CONTENT)
+    faults: list[str] = []
+    count = 0
+    rows = database.query(
+        "SELECT id, url_hash, digest, duplicate_of = 0 AND url_id NOT IN (SELECT url_id FROM forgetting)"
+        " AND id NOT IN (SELECT document_id FROM leaving) FROM documents ORDER BY id"
+    )
+    while (some := rows.fetchmany(_DOCUMENTS_AT_ONCE)) and len(faults) < _MOST_FAULTS:
+        count += len(some)
+        hashes = np.array([row[1] for row in some], np.int64).astype(np.uint64)
+        places, ids = by_url.find(hashes)
+        found = set(zip(places.tolist(), ids.tolist(), strict=True))
+        faults += [
+            f"document {row[0]} is not found by its URL" for at, row in enumerate(some) if (at, row[0]) not in found
+        ]
+        own = [row for row in some if row[3]]
+        known = set(by_digest.find(keys_of([row[2] for row in own]))[0].tolist())
+        faults += [f"document {row[0]} is not found by its digest" for at, row in enumerate(own) if at not in known]
+    pairs = sum(map(len, by_url.portions()))
+    if pairs != count and not faults:
+        faults.append(f"{pairs:,} documents are found by their URLs, and {count:,} are there")
+    return Check("documents are found by URL and by content", count, tuple(faults[:_MOST_FAULTS]))
 
 
 def _passages_are_of_stored_pages(database: Database) -> Check:

@@ -50,7 +50,6 @@ log = logging.getLogger(__name__)
 
 _COPY_SECONDS = 30.0  # between two copies of what URL-seen has only in memory
 _UNSAVED_URLS = 1_000_000  # URLs missing from the sorted copy, before it is written again; a start sorts them quickly
-_URLS_PER_DOCUMENT = 10  # a start takes in ten URLs in the time of one document's fingerprints
 _SAVED_AT_END = 10_000  # new URLs that make it worth writing the sorted copy at the end of a command
 
 
@@ -297,7 +296,6 @@ class Session:
         self.seen.flush_inlinks()
         self.standings.save(least)
         self.seen.save_sorted(least)
-        self.near_seen.save_sorted(least // _URLS_PER_DOCUMENT)
         self._copied_at = time.monotonic()
 
     def commit_last(self, now: float) -> None:

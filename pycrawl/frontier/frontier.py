@@ -544,6 +544,7 @@ class Frontier:
         self._held.flush()
         self._seen.flush()
         self._standings.flush()
+        self._sieve.flush()
         self._hosts.flush()
 
 

@@ -164,11 +164,12 @@ def test_several_damaged_records_are_all_named(copy: Crawl) -> None:
             "DELETE FROM page_prints WHERE document_id = (SELECT max(document_id) FROM page_prints)",
             "has no fingerprints",
         ),
-        ("UPDATE passage_blocks SET first = first + 1", "out of order"),
-        ("UPDATE passage_blocks SET entries = zeroblob(length(entries))", "out of order"),
+        ("UPDATE sorted_blocks SET data = zeroblob(length(data))", "is damaged"),
+        ("UPDATE sorted_segments SET filter = zeroblob(length(filter))", "the filter does not know a key"),
+        ("UPDATE sorted_runs SET goes_into = 1000000", "is merged into a run that is not there"),
     ],
 )
-def test_changed_passages_are_found_by_verify(copy: Crawl, change: str, told: str) -> None:
+def test_changed_indexes_are_found_by_verify(copy: Crawl, change: str, told: str) -> None:
     with closing(sqlite3.connect(copy.directory.state)) as database:
         assert database.execute(change).rowcount > 0
         database.commit()
