@@ -11,7 +11,7 @@ import click
 # In the order in which `pycrawl --help` lists them.
 COMMANDS_BY_USE = {
     "Crawl": ("init", "add", "crawl", "demo"),
-    "Look": ("stats", "why", "robots", "list", "get", "dups"),
+    "Look": ("stats", "why", "robots", "list", "get", "versions", "diff", "dups"),
     "Take out": ("export",),
     "Care": ("retry", "forget", "verify", "audit", "compact"),
 }

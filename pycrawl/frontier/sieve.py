@@ -91,6 +91,7 @@ class Sieve:
         """`level_of(url, host id, depth, in-links)` returns the front queue of a URL. `counts_inlinks`: in-links and
         shorter ways move a URL to a higher one."""
         self._database = database
+        self._outlinks = outlinks.Outlinks(database)
         self._hosts = hosts
         self._counters = counters
         self._seen = seen
@@ -118,6 +119,10 @@ class Sieve:
         if batch.from_pages:
             self._count_inlinks(looked)
         return added
+
+    def flush(self) -> None:
+        """Write the links of pages; to be committed by the caller."""
+        self._outlinks.flush()
 
     # New URLs
 
@@ -220,7 +225,7 @@ class Sieve:
                 before = rows.get(source.parent_id)
                 rows[source.parent_id] = targets if before is None else before + targets
             begin = end
-        outlinks.save(self._database, rows.items())
+        self._outlinks.put(rows)
 
     # Known URLs
 
@@ -261,7 +266,7 @@ class Sieve:
             self._standings.set_depths(np.array([url_id], np.uint32), depth)
         while shrunk:
             further: dict[int, int] = {}
-            for page, targets in outlinks.targets_of(self._database, list(shrunk)):
+            for page, targets in self._outlinks.targets_of(list(shrunk)):
                 is_redirect = targets >= outlinks.REDIRECT
                 for part, depth in ((targets[~is_redirect], shrunk[page] + 1), (targets[is_redirect], shrunk[page])):
                     part = part & ~outlinks.REDIRECT
