@@ -218,11 +218,16 @@ _NO_IDS = np.empty(0, np.uint32)
 
 def sorted_ids(keys: U64, ids: U32) -> IdEntries:
     """Returns entries in their order, each once. The ids of equal keys need not ascend."""
-    order = np.lexsort((ids, keys))
+    order = keys.argsort(kind="stable")  # takes advantage of parts that are sorted
     keys, ids = keys[order], ids[order]
-    is_first = np.ones(len(keys), np.bool_)
-    is_first[1:] = (keys[1:] != keys[:-1]) | (ids[1:] != ids[:-1])
-    return IdEntries(keys[is_first], ids[is_first])
+    is_equal = keys[1:] == keys[:-1]
+    if np.any(ids[1:][is_equal] <= ids[:-1][is_equal]):
+        order = np.lexsort((ids, keys))
+        keys, ids = keys[order], ids[order]
+        is_first = np.ones(len(keys), np.bool_)
+        is_first[1:] = (keys[1:] != keys[:-1]) | (ids[1:] != ids[:-1])
+        keys, ids = keys[is_first], ids[is_first]
+    return IdEntries(keys, ids)
 
 
 def _width(numbers: U64 | U32 | I64) -> int:
