@@ -35,6 +35,7 @@ CHUNK = 65_536  # ids in one row of url_hashes
 _MOST_PARTITION_BITS = 8  # high bits of a hash that are the number of its partition, at most: 256 partitions
 _PARTITION_SIZE = 65_536  # hashes; when there are more on average, all partitions are cut in two
 _RECENT_SHARE = 64  # when one hash in 64 is recent, the partitions take the recent ones in
+_ID_BYTES = 4  # of an id in the sorted copy
 _MOST_INLINKS = 127  # in-links are counted up to here: seven bits
 _LEFT_FRONT = np.uint8(128)  # the eighth bit of an in-link count: the URL has left the front queues
 
@@ -281,8 +282,29 @@ def _chunks(database: Database, first_id: int = 1) -> Iterator[U64]:
 def find_url(database: Database, url: str, seed: int, chunk: int = CHUNK, hash_of: HashOf = row_hash) -> int:
     """Returns the id of one URL, or 0 if it is not known. It needs no `UrlSeen`: for readers beside a crawl."""
     wanted = np.uint64(hash_of(url, seed))
-    first_id = 1
-    for hashes in _chunks(database):
+    with database.one_view():
+        return _in_sorted_copy(database, wanted) or _in_rest(database, url, wanted, chunk)
+
+
+def _in_sorted_copy(database: Database, wanted: np.uint64) -> int:
+    """Returns the id of a hash, or 0, as far as the sorted copy goes. It reads one partition."""
+    (partitions,) = database.query("SELECT count(*) FROM url_sorted").fetchone()
+    if not partitions:
+        return 0
+    partition = int(_partition_starts(partitions).searchsorted(wanted, "right")) - 1
+    row = database.query("SELECT hashes, ids FROM url_sorted WHERE partition = ?", (partition,)).fetchone()
+    if row is None:
+        return 0
+    found = np.zeros(1, np.uint32)
+    _look_up(np.frombuffer(row[0], np.uint64), np.frombuffer(row[1], np.uint32), np.array([wanted], np.uint64), found)
+    return int(found[0])
+
+
+def _in_rest(database: Database, url: str, wanted: np.uint64, chunk: int) -> int:
+    """Returns the id of a hash, or 0, among the URLs that are not in the sorted copy."""
+    (copied,) = database.query(f"SELECT coalesce(sum(length(ids)), 0) / {_ID_BYTES} FROM url_sorted").fetchone()
+    first_id = int(copied) // chunk * chunk + 1  # of the first chunk with a URL that is not in the copy
+    for hashes in _chunks(database, first_id):
         hits = np.flatnonzero(hashes == wanted)
         if len(hits):
             return first_id + int(hits[0])
