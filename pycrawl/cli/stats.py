@@ -66,6 +66,7 @@ def collect(database: Database) -> dict[str, Any]:
     return {
         **{name: known.get(name, 0) for name in _TOTALS},
         "not_kept": family(known, "not_kept"),
+        "changed": family(known, "changed"),
         "urls_known": known.get("urls", 0),
         "urls_queued": sum(front.values()) + known.get("back", 0) + known.get("held", 0),
         "urls_aside": _nonzero(family(known, "aside")),
@@ -192,6 +193,7 @@ def _lines(facts: dict[str, Any]) -> list[str]:
         f"pages       {facts['pages_fetched']:,} fetched: {_parts_of_pages(facts)}",
         f"            near-duplicates among the stored: {facts['duplicates_near']:,} (`pycrawl dups --all`)",
         f"            {plural(facts['not_modified'], 'more visit')} found nothing new (status 304)",
+        *([f"changes     {by_count(facts['changed'])} (`pycrawl versions URL`)"] if facts["changed"] else []),
         f"bytes       {size(facts['bytes_fetched'])} fetched, {size(facts['bytes_stored'])} stored",
         f"URLs        {facts['urls_known']:,} known on {_hosts_of(facts)}, {facts['urls_queued']:,} queued",
         *_aside_lines(facts["urls_aside"]),

@@ -15,11 +15,11 @@ from pycrawl.fetch.transport import REDIRECTS, Response
 from pycrawl.fetcher.result import LONGEST_DETAIL, refused, result, text_header
 from pycrawl.fingerprint.page_prints import packed
 from pycrawl.model import NO_LINKS, CloseLook, FetchJob, FetchResult, Outcome, PackedLinks, StoredBody
-from pycrawl.native.body_scan import NUL, scan_body
-from pycrawl.parse.charset import is_binary
+from pycrawl.native.body_scan import scan_body
 from pycrawl.parse.links import LinkPacker, Packed
 from pycrawl.parse.parsed import Parsed
 from pycrawl.parse.parsers import Body, Parser, Parsers, Wanted
+from pycrawl.parse.signatures import kind_of
 from pycrawl.plugins.guard import PluginFailed
 from pycrawl.policy.robots import directives
 from pycrawl.record import trec_web
@@ -126,8 +126,8 @@ class PageReader:
         flags = scan_body(response.body)
         body = Body(job.url, content_type, response.body, flags)
         parser = self._parsers.find(content_type, response.body)
-        if parser is self._parsers.html and flags & NUL and is_binary(response.body, content_type):
-            return result(job, response, Outcome.UNWANTED_TYPE, detail=f"binary data served as {content_type}")
+        if parser is self._parsers.html and (kind := kind_of(response.body)):
+            return result(job, response, Outcome.UNWANTED_TYPE, detail=f"{kind} served as {content_type}")
         digest = xxhash.xxh3_128_digest(response.body, self._seed)
         if digest == job.validators.digest:
             return result(job, response, Outcome.NOT_MODIFIED, **validators)

@@ -220,5 +220,17 @@ CREATE TABLE forgetting (url_id INTEGER PRIMARY KEY);
 ALTER TABLE files ADD COLUMN closed INTEGER NOT NULL DEFAULT 0;
 """
 
-STEPS: tuple[str, ...] = (_FIRST_RELEASE, _PASSAGES, _KINDS_AND_SERIES, _LEDGER, _FORGETTING)
+_VERSIONS = """
+-- `unkept`: how much the page had changed at its last visit since the document that it has (a `Change`), where
+-- `recrawl.keep` did not want such a change to be stored; `digest` and validators are then those of the page as it was
+-- found. Empty: the document has what was found last.
+ALTER TABLE visits ADD COLUMN unkept TEXT NOT NULL DEFAULT '';
+
+-- Documents to be removed from the collection, and why: "superseded" (`compact`) or "lost" (`verify --repair`).
+-- Filled by the transaction that begins it, and emptied compound file by compound file. Whoever opens the state for
+-- writing carries that on first.
+CREATE TABLE leaving (document_id INTEGER PRIMARY KEY, reason TEXT NOT NULL);
+"""
+
+STEPS: tuple[str, ...] = (_FIRST_RELEASE, _PASSAGES, _KINDS_AND_SERIES, _LEDGER, _FORGETTING, _VERSIONS)
 VERSION = len(STEPS)
