@@ -20,7 +20,7 @@ from pycrawl.state.counters import family, totals
 from pycrawl.state.database import Database
 from pycrawl.state.standings import DEEPEST, Standings
 from pycrawl.state.unwanted import row_hash
-from pycrawl.state.url_seen import CHUNK
+from pycrawl.state.url_lookup import CHUNK
 from pycrawl.store.reader import RecordReader
 from pycrawl.urls.reasons import Reason
 

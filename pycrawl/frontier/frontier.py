@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pycrawl.config import Config
 from pycrawl.frontier.back import HEAD, MOST_UNWRITTEN, BackQueue, BackTable, Entry, Gate, hosts_with_queues
 from pycrawl.frontier.discovered import Discovered
-from pycrawl.frontier.front import STRETCH, FrontQueues
+from pycrawl.frontier.front import STRETCH, FrontQueues, level_in_sql
 from pycrawl.frontier.gates import Gates
 from pycrawl.frontier.guests import Guest, Guests
 from pycrawl.frontier.held import Held
@@ -40,7 +40,6 @@ _PULLS_PER_FILL = 1_000  # URLs; keeps one call of `fill` in the range of 10 ms
 _RETIRED_KEPT = 8_192  # empty queues, some 1.5 KB each
 _LOPSIDED = 1.5  # a retired queue goes to another fetcher if its own has so many times the queues of that one
 _NEVER = float("inf")
-_DEPTHS_IN_SQL = 32  # depths with a priority of their own in SQL; all deeper ones share one
 
 
 @dataclass(frozen=True, slots=True)
@@ -482,9 +481,3 @@ def _prioritiser_of(config: Config) -> PluginPrioritiser | None:
 
     plugin = registry.make_or_explain(registry.PRIORITIES, name, "crawl.prioritiser", config.plugins)
     return PluginPrioritiser(name, plugin)
-
-
-def level_in_sql() -> str:
-    """Returns an SQL expression over `urls`: the built-in priority of a URL without in-links."""
-    levels = " ".join(f"WHEN urls.depth <= {depth} THEN {priority(depth, 0)}" for depth in range(_DEPTHS_IN_SQL))
-    return f"CASE {levels} ELSE {priority(_DEPTHS_IN_SQL, 0)} END"

@@ -19,7 +19,7 @@ from pycrawl.frontier.discovered import Discovered, Source
 from pycrawl.frontier.front import FrontQueues
 from pycrawl.frontier.judge import Judge
 from pycrawl.model import Via
-from pycrawl.policy.priority import priority, steps_up
+from pycrawl.policy.priority import STEPS_UP, priority
 from pycrawl.state import outlinks
 from pycrawl.state.counters import Counters
 from pycrawl.state.database import Database
@@ -34,6 +34,8 @@ from pycrawl.urls.reasons import Reason
 _BY_ASKING = np.array([Reason.NOFOLLOW.code, Reason.SOFT_404_LINK.code], np.uint8)
 _BY_REDIRECTS = np.uint8(Reason.TOO_MANY_REDIRECTS.code)
 _EXTERNAL = Reason.EXTERNAL.code
+_STEPS_UP = np.frombuffer(STEPS_UP, np.uint8)
+_REDIRECT = np.uint32(outlinks.REDIRECT)
 _ID_BYTES = 4  # of a URL's id, as `outlinks` has it
 _FORGOTTEN = Reason.FORGOTTEN.code
 
@@ -214,7 +216,7 @@ class Sieve:
         for source, end in zip(sources, ends, strict=True):
             if source.parent_id and not source.ask:
                 if source.via is Via.REDIRECT:
-                    targets = (ids[begin:end] | outlinks.REDIRECT).tobytes()
+                    targets = (ids[begin:end] | _REDIRECT).tobytes()
                 else:
                     targets = packed[_ID_BYTES * begin : _ID_BYTES * end]
                 before = rows.get(source.parent_id)
@@ -261,10 +263,11 @@ class Sieve:
             self._standings.set_depths(np.array([url_id], np.uint32), depth)
         while shrunk:
             further: dict[int, int] = {}
-            for page, targets in outlinks.targets_of(self._database, list(shrunk)):
-                is_redirect = targets >= outlinks.REDIRECT
+            for page, packed in outlinks.targets_of(self._database, list(shrunk)):
+                targets = np.frombuffer(packed, np.uint32)
+                is_redirect = targets >= _REDIRECT
                 for part, depth in ((targets[~is_redirect], shrunk[page] + 1), (targets[is_redirect], shrunk[page])):
-                    part = part & ~outlinks.REDIRECT
+                    part = part & ~_REDIRECT
                     deeper = part[self._standings.depths_of(part) > min(depth, DEEPEST)]
                     before = self._standings.depths_of(deeper).tolist()
                     self._standings.set_depths(deeper, depth)
@@ -330,7 +333,7 @@ class Sieve:
         ids = looked.ids[known]
         before, after, in_front = self._seen.add_inlinks(ids, looked.counts[known])
         # A URL without in-links so far is new in this batch, and has its priority already.
-        rising = np.flatnonzero((before > 0) & in_front & steps_up(before, after))
+        rising = np.flatnonzero((before > 0) & in_front & (_STEPS_UP[before] != _STEPS_UP[after]))
         if len(rising) and self._counts_inlinks:
             depths = self._standings.depths_of(ids[rising]).tolist()
             columns = (ids[rising].tolist(), depths, before[rising].tolist(), after[rising].tolist())

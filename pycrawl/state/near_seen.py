@@ -9,7 +9,6 @@ sorting. The copy may be older than the rest.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -115,15 +114,6 @@ def _columns(rows: list[tuple[int, bytes]]) -> tuple[U32, Prints]:
 # For readers
 
 
-@dataclass(frozen=True, slots=True)
-class Nearness:
-    """What a document was joined to."""
-
-    near_id: int  # the older document that it was joined to
-    resemblance: float  # of the two
-    representative_id: int  # the oldest document of their cluster
-
-
 def all_prints(database: Database, at_once: int = _ROWS_AT_ONCE) -> Iterator[tuple[U32, Prints]]:
     """Yields the ids and fingerprints of all documents with words, in the order of their ids, in portions."""
     rows = database.query("SELECT document_id, prints FROM page_prints ORDER BY document_id")
@@ -148,22 +138,3 @@ def packed_prints(database: Database, document_id: int) -> bytes:
 
 def count_prints(database: Database) -> int:
     return int(database.query("SELECT count(*) FROM page_prints").fetchone()[0])
-
-
-def nearness_of(database: Database, document_id: int) -> Nearness | None:
-    """Returns what a document was joined to; None if it was joined to none, though others may be joined to it."""
-    row = _join_of(database, document_id)
-    if row is None:
-        return None
-    near_id, resemblance = row
-    representative = near_id
-    while (step := _join_of(database, representative)) is not None:
-        representative = step[0]
-    return Nearness(near_id, resemblance, representative)
-
-
-def _join_of(database: Database, document_id: int) -> tuple[int, float] | None:
-    row: tuple[int, float] | None = database.query(
-        "SELECT near_id, resemblance FROM near WHERE document_id = ?", (document_id,)
-    ).fetchone()
-    return row

@@ -1,18 +1,17 @@
 """The links of fetched pages, by the ids of their URLs. When a shorter way to a page is found, its new depth is handed
-on along them."""
+on along them.
+
+This does without numpy, as commands do that only look something up: it would be most of the time that they take."""
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Iterator
-
-import numpy as np
-from numpy.typing import NDArray
 
 from pycrawl.state.database import Database
 
-U32 = NDArray[np.uint32]
-
-REDIRECT = np.uint32(1 << 31)  # marks the target of a redirect, which is as deep as what redirects to it
+REDIRECT = 1 << 31  # marks the target of a redirect, which is as deep as what redirects to it
+_ID_BYTES = 4
 
 
 def save(database: Database, rows: Iterable[tuple[int, bytes]]) -> None:
@@ -20,20 +19,19 @@ def save(database: Database, rows: Iterable[tuple[int, bytes]]) -> None:
     database.write_many("INSERT OR REPLACE INTO outlinks VALUES (?, ?)", rows)
 
 
-def targets_of(database: Database, ids: Iterable[int]) -> Iterator[tuple[int, U32]]:
-    """Yields (id, ids of its targets) of those pages that were fetched and have links. A target with the bit `REDIRECT`
-    is that of a redirect."""
-    rows = database.query_each("SELECT url_id, targets FROM outlinks WHERE url_id IN ({})", ids)
-    return ((url_id, np.frombuffer(targets, np.uint32)) for url_id, targets in rows)
+def targets_of(database: Database, ids: Iterable[int]) -> Iterator[tuple[int, bytes]]:
+    """Yields (id, ids of its targets as little-endian uint32) of those pages that were fetched and have links.
+    A target with the bit `REDIRECT` is that of a redirect."""
+    return database.query_each("SELECT url_id, targets FROM outlinks WHERE url_id IN ({})", ids)
 
 
 def pages_that_link_to(database: Database, url_id: int) -> Iterator[int]:
     """Yields the ids of the pages that link or redirect to a URL, in the order of discovery. Links that ask not to be
     followed do not count. This reads the links of all pages."""
-    wanted = np.array([url_id, url_id | REDIRECT], np.uint32)
+    wanted = (url_id, url_id | REDIRECT)
     rows = database.query(
         "SELECT url_id, targets FROM outlinks WHERE instr(targets, ?) OR instr(targets, ?) ORDER BY url_id",
-        (wanted[:1].tobytes(), wanted[1:].tobytes()),
+        tuple(one.to_bytes(_ID_BYTES, "little") for one in wanted),
     )
     # SQLite compares bytes, and may also find the id across two others.
-    return (source for source, targets in rows if np.isin(wanted, np.frombuffer(targets, np.uint32)).any())
+    return (source for source, targets in rows if not {*wanted}.isdisjoint(array("I", targets)))
