@@ -350,6 +350,19 @@ class Frontier:
         self._back.append(queue, entry)
         self._schedule(queue)
 
+    def let_next_go(self, queue: BackQueue, entry: Entry) -> Entry | None:
+        """Put a leased URL at the end of its queue, in which others must wait, and lease the next one in its place: the
+        hit on the host stays what it was. Returns None if the next one may not be hit; the lease is then to be ended by
+        `release`."""
+        assert not queue.is_empty
+        self._back.remove(queue, entry)
+        self._back.append(queue, entry)
+        if not queue.entries:
+            self._back.read(queue)
+        if queue.host.pages + queue.in_flight > _page_limit(queue) and not _is_revisit_next(queue):
+            return None
+        return queue.entries.popleft()
+
     def finish(self, queue: BackQueue, entry: Entry) -> None:
         """Remove a leased URL that is done. To be called in the transaction that commits its visit."""
         self._back.remove(queue, entry)
