@@ -72,6 +72,7 @@ setup(
         "beautifulsoup4 >=4.12,<5",
         "certifi",
         "click >=8.1,<9",
+        "google-re2 >=1.1.20250722,<2",
         "isal >=1.7,<2",
         "numpy >=2,<3",
         "protego >=0.7,<0.8",

@@ -12,6 +12,8 @@ from dataclasses import field
 from ipaddress import ip_network
 from typing import Any
 
+from pycrawl.config.patterns import check
+
 _DURATION_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
 _SIZE_UNITS = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12}
 _SIZE_UNITS |= {"k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
@@ -153,6 +155,14 @@ def networks(value: object) -> tuple[str, ...]:
     return texts
 
 
+def port_list(value: object) -> tuple[int, ...]:
+    """Reads a list of ports."""
+    ports = value if isinstance(value, list) else [None]
+    if not all(isinstance(port, int) and not isinstance(port, bool) and 0 <= port <= 65_535 for port in ports):
+        raise ValueError(f"expected a list of ports from 0 to 65535, found {value!r}")
+    return tuple(ports)
+
+
 def proxy(value: object) -> str:
     """Reads the URL of a proxy, "none" or ""."""
     text = plain_text(value)
@@ -166,10 +176,7 @@ def patterns(value: object) -> tuple[str, ...]:
     """Reads a list of regular expressions."""
     texts = text_list(value)
     for text in texts:
-        try:
-            re.compile(text)
-        except (re.error, OverflowError, RecursionError) as error:
-            raise ValueError(f"{text!r} is not a regular expression: {error}") from None
+        check(text)
     return texts
 
 

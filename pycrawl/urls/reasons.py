@@ -36,6 +36,7 @@ class Reason(StrEnum):
     SOFT_404_LINK = "soft-404-link"
     TOO_MANY_REDIRECTS = "too-many-redirects"
     FORGOTTEN = "forgotten"
+    PORT = "port"
 
     _code: int  # set below, from the table: it is asked for a million times when URLs are judged anew
 
@@ -112,6 +113,9 @@ _MEANINGS = {
         19, "limits.max_redirects", "behind more redirects in a row than limits.max_redirects"
     ),
     Reason.FORGOTTEN: _Meaning(20, "", "forgotten: it was removed with `pycrawl forget`"),
+    Reason.PORT: _Meaning(
+        21, "security.allow_ports", "its port is one of another service (mail, SSH …), which browsers refuse to ask"
+    ),
 }
 for _reason, _meaning in _MEANINGS.items():
     _reason._code = _meaning.code

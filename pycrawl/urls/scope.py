@@ -9,11 +9,13 @@ from collections.abc import Callable, Iterable
 from typing import Protocol
 
 from pycrawl.config import CONFIG_NAME, Config
+from pycrawl.config.patterns import searcher
 from pycrawl.errors import ConfigError
 from pycrawl.plugins.guard import PluginFailed, guarded
 from pycrawl.urls.host_list import HostList, PrefixList
 from pycrawl.urls.host_settings import SettingsByHost
 from pycrawl.urls.parts import host_key
+from pycrawl.urls.ports import REFUSED_PORTS
 from pycrawl.urls.reasons import Reason
 
 _LONGEST_WORD = 100  # characters that a plugin may say of a URL
@@ -73,8 +75,9 @@ class Scope:
         self._deny_hosts = HostList("scope.deny_hosts", scope.deny_hosts)
         self._allow_prefixes = PrefixList("scope.allow_prefixes", scope.allow_prefixes)
         self._deny_prefixes = PrefixList("scope.deny_prefixes", scope.deny_prefixes)
-        self._allow_patterns = [re.compile(pattern) for pattern in scope.allow_patterns]
-        self._deny_patterns = [re.compile(pattern) for pattern in scope.deny_patterns]
+        self._allow_patterns = scope.allow_patterns
+        self._deny_patterns = scope.deny_patterns
+        self._refused_ports = REFUSED_PORTS - {str(port) for port in config.security.allow_ports}
         self._lists_hosts = len(self._allow_hosts) + len(self._deny_hosts) > 0
         self._filters = [_filter(name, config) for name in scope.filters]
         self._path_checks = self._new_path_checks()
@@ -91,13 +94,16 @@ class Scope:
 
     def host_verdict(self, key: str) -> Reason | None:
         """Why nothing may be asked of the host with this `host_key`, whatever the URL; None: the host is wanted."""
+        if ":" in key and key.rpartition(":")[2] in self._refused_ports:
+            return Reason.PORT
         if key in self._deny_hosts:
             return Reason.HOST_DENIED
         return Reason.HOST_NOT_ALLOWED if self._allow_hosts and key not in self._allow_hosts else None
 
     def verdict(self, url: str) -> Reason | None:
         """None if the normalised URL is wanted, at any depth; else why not: for its host, or for the rest of it."""
-        reason = self.host_verdict(host_key(url)) if self._lists_hosts else None
+        key = host_key(url)
+        reason = self.host_verdict(key) if self._lists_hosts or ":" in key else None
         return reason or self.path_verdict(url)
 
     def path_verdict(self, url: str) -> Reason | None:
@@ -148,10 +154,11 @@ class Scope:
             checks.append((Reason.PREFIX_DENIED, self._deny_prefixes.__contains__))
         if self._allow_prefixes:
             checks.append((Reason.PREFIX_NOT_ALLOWED, lambda url: url not in self._allow_prefixes))
-        checks += [(Reason.PATTERN_DENIED, pattern.search) for pattern in self._deny_patterns]
+        if self._deny_patterns:
+            checks.append((Reason.PATTERN_DENIED, searcher(self._deny_patterns)))
         if self._allow_patterns:
-            searches = [pattern.search for pattern in self._allow_patterns]
-            checks.append((Reason.PATTERN_NOT_ALLOWED, lambda url: not any(search(url) for search in searches)))
+            is_allowed = searcher(self._allow_patterns)
+            checks.append((Reason.PATTERN_NOT_ALLOWED, lambda url: not is_allowed(url)))
         return checks
 
     def _filtered(self, url: str) -> tuple[Reason | None, str]:
