@@ -337,9 +337,7 @@ def test_kinds_that_bring_little_let_others_first(state: Database) -> None:
         site.page(f"/calendar/{month}", "a month", f"/calendar/{month + 1}")
     assert site.kinds.watches(site.host)
     url = site.url("/calendar/9")
-    asked = []
-    for _ in range(130):
-        asked.append(not site.kinds.has_turn(site.host, url, others_wait=True))
+    asked = [not site.kinds.has_turn(site.host, url, others_wait=True) for _ in range(130)]
     assert asked == ([True] * 64 + [False]) * 2
     assert site.kinds.has_turn(site.host, site.url("/article/9"), others_wait=True)
 
