@@ -60,7 +60,6 @@ def of(modules: set[str], packages: str) -> set[str]:
         ("import pycrawl.processes.spawn", THIRD_PARTY),
         ("import pycrawl.__main__", THIRD_PARTY),
         ("import pycrawl.simweb.server", THIRD_PARTY),
-        ("import pycrawl.cli.why, pycrawl.collection.explanation", "numpy rich pycurl"),
         ("import pycrawl.cli.stats, pycrawl.cli.get, pycrawl.store.reader", "numpy rich pycurl"),
     ],
 )

@@ -11,7 +11,7 @@ import click
 # In the order in which `pycrawl --help` lists them.
 COMMANDS_BY_USE = {
     "Crawl": ("init", "add", "crawl", "demo"),
-    "Look": ("stats", "why", "robots", "list", "get", "dups"),
+    "Look": ("stats", "why", "robots", "list", "get", "versions", "diff", "dups"),
     "Care": ("retry", "forget", "verify", "audit", "compact"),
 }
 COMMANDS = tuple(name for names in COMMANDS_BY_USE.values() for name in names)

@@ -127,8 +127,9 @@ def _found(database: Database, url_id: int) -> list[dict[str, Any]]:
 
 
 def _linked_from(database: Database, url_id: int) -> list[str]:
-    sources = islice(outlinks.pages_that_link_to(database, url_id), _MOST_SOURCES)
-    return [urls_table.text_of(database, source) for source in sources]
+    with database.one_view():
+        sources = islice(outlinks.pages_that_link_to(database, url_id), _MOST_SOURCES)
+        return [urls_table.text_of(database, source) for source in sources]
 
 
 def _visit(one: Standing) -> dict[str, Any]:

@@ -35,7 +35,6 @@ _BY_ASKING = np.array([Reason.NOFOLLOW.code, Reason.SOFT_404_LINK.code], np.uint
 _BY_REDIRECTS = np.uint8(Reason.TOO_MANY_REDIRECTS.code)
 _EXTERNAL = Reason.EXTERNAL.code
 _STEPS_UP = np.frombuffer(STEPS_UP, np.uint8)
-_REDIRECT = np.uint32(outlinks.REDIRECT)
 _ID_BYTES = 4  # of a URL's id, as `outlinks` has it
 _FORGOTTEN = Reason.FORGOTTEN.code
 
@@ -93,6 +92,7 @@ class Sieve:
         """`level_of(url, host id, depth, in-links)` returns the front queue of a URL. `counts_inlinks`: in-links and
         shorter ways move a URL to a higher one."""
         self._database = database
+        self._outlinks = outlinks.Outlinks(database)
         self._hosts = hosts
         self._counters = counters
         self._seen = seen
@@ -120,6 +120,10 @@ class Sieve:
         if batch.from_pages:
             self._count_inlinks(looked)
         return added
+
+    def flush(self) -> None:
+        """Write the links of pages; to be committed by the caller."""
+        self._outlinks.flush()
 
     # New URLs
 
@@ -216,13 +220,13 @@ class Sieve:
         for source, end in zip(sources, ends, strict=True):
             if source.parent_id and not source.ask:
                 if source.via is Via.REDIRECT:
-                    targets = (ids[begin:end] | _REDIRECT).tobytes()
+                    targets = (ids[begin:end] | outlinks.REDIRECT).tobytes()
                 else:
                     targets = packed[_ID_BYTES * begin : _ID_BYTES * end]
                 before = rows.get(source.parent_id)
                 rows[source.parent_id] = targets if before is None else before + targets
             begin = end
-        outlinks.save(self._database, rows.items())
+        self._outlinks.put(rows)
 
     # Known URLs
 
@@ -263,11 +267,10 @@ class Sieve:
             self._standings.set_depths(np.array([url_id], np.uint32), depth)
         while shrunk:
             further: dict[int, int] = {}
-            for page, packed in outlinks.targets_of(self._database, list(shrunk)):
-                targets = np.frombuffer(packed, np.uint32)
-                is_redirect = targets >= _REDIRECT
+            for page, targets in self._outlinks.targets_of(list(shrunk)):
+                is_redirect = targets >= outlinks.REDIRECT
                 for part, depth in ((targets[~is_redirect], shrunk[page] + 1), (targets[is_redirect], shrunk[page])):
-                    part = part & ~_REDIRECT
+                    part = part & ~outlinks.REDIRECT
                     deeper = part[self._standings.depths_of(part) > min(depth, DEEPEST)]
                     before = self._standings.depths_of(deeper).tolist()
                     self._standings.set_depths(deeper, depth)

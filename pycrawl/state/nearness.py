@@ -18,17 +18,18 @@ class Nearness:
 
 def nearness_of(database: Database, document_id: int) -> Nearness | None:
     """Returns what a document was joined to; None if it was joined to none, though others may be joined to it."""
-    row = _join_of(database, document_id)
+    row = join_of(database, document_id)
     if row is None:
         return None
     near_id, resemblance = row
     representative = near_id
-    while (step := _join_of(database, representative)) is not None:
+    while (step := join_of(database, representative)) is not None:
         representative = step[0]
     return Nearness(near_id, resemblance, representative)
 
 
-def _join_of(database: Database, document_id: int) -> tuple[int, float] | None:
+def join_of(database: Database, document_id: int) -> tuple[int, float] | None:
+    """Returns the older document that a document was joined to, and their resemblance; None if it was joined to none."""
     row: tuple[int, float] | None = database.query(
         "SELECT near_id, resemblance FROM near WHERE document_id = ?", (document_id,)
     ).fetchone()
