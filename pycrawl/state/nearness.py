@@ -29,7 +29,7 @@ def nearness_of(database: Database, document_id: int) -> Nearness | None:
 
 
 def join_of(database: Database, document_id: int) -> tuple[int, float] | None:
-    """Returns the older document that a document was joined to, and their resemblance; None if it was joined to none."""
+    """Returns the older document that a document was joined to, and their resemblance; None if it was to none."""
     row: tuple[int, float] | None = database.query(
         "SELECT near_id, resemblance FROM near WHERE document_id = ?", (document_id,)
     ).fetchone()
