@@ -39,6 +39,8 @@ QUEUES_PER_SLOT = 3  # back queues for each open fetch: Mercator's number, so th
 _MOST_QUEUES = 30_000  # back queues that idle slots may lead to
 _PULLS_PER_FILL = 1_000  # URLs; keeps one call of `fill` in the range of 10 ms
 _RETIRED_KEPT = 8_192  # empty queues, some 1.5 KB each
+_QUEUE_BYTES = 1_500  # that an empty back queue takes in memory, its host included; about
+_ENTRY_BYTES = 300  # that a URL at the head of one takes; about
 _NEVER = float("inf")
 
 
@@ -524,6 +526,16 @@ class Frontier:
         """Returns when the next host may be hit (seconds since the epoch), among those of the fetchers for which
         `usable(number)` is true; infinity if there is none."""
         return min((heap[0][0] for number, heap in enumerate(self._heaps) if heap and usable(number)), default=_NEVER)
+
+    def bytes_held(self) -> dict[str, int]:
+        """Returns about how many bytes each part holds in memory."""
+        queues = [*self._queues.values(), *self._retired.values()]
+        entries = sum(len(queue.entries) for queue in queues)
+        return {
+            "links of pages": self._sieve.bytes_held(),
+            "back queues": len(queues) * _QUEUE_BYTES,
+            "heads of back queues": entries * _ENTRY_BYTES,
+        }
 
     def sizes(self) -> Sizes:
         queues = len(self._queues) - self._parked

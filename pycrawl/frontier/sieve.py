@@ -125,6 +125,10 @@ class Sieve:
         """Write the links of pages; to be committed by the caller."""
         self._outlinks.flush()
 
+    def bytes_held(self) -> int:
+        """Returns how many bytes memory holds of the links of pages."""
+        return self._outlinks.bytes_held()
+
     # New URLs
 
     def _mark_seeds(self, texts: list[bytes]) -> list[int]:

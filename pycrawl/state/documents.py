@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pycrawl.model import Outcome
 from pycrawl.state.database import Database
 from pycrawl.state.runs.entries import U32, U64
 from pycrawl.state.runs.id_runs import IdRuns
@@ -279,3 +280,14 @@ def last_visits(database: Database, outcomes: list[str], most: int) -> list[tupl
         (*outcomes, most),
     )
     return [(row[0], Visit(*row[1:])) for row in rows]
+
+
+def visits_without_change(database: Database, ids: Iterable[int]) -> dict[int, Visit]:
+    """Returns document → the last visit of its URL, for those of the documents that were found unchanged then."""
+    rows = database.query_each(
+        "SELECT url_id, outcome, status, visited_at, tries, detail, etag, last_modified, digest, document_id, unkept"
+        f" FROM visits WHERE outcome = '{Outcome.NOT_MODIFIED}' AND unkept = ''"
+        " AND url_id IN (SELECT url_id FROM documents WHERE id IN ({}))",
+        ids,
+    )
+    return {visit.document_id: visit for visit in (Visit(*row) for row in rows)}

@@ -21,7 +21,7 @@ BACKOFF = 0.4  # seconds
 RULES = PolitenessRules(delay=0.0, delay_factor=0.0, max_crawl_delay=60.0, max_backoff=BACKOFF)
 SETTINGS: Settings = {
     "crawl": {"fetchers": 2},
-    "politeness": {"max_backoff": BACKOFF},
+    "politeness": {"max_backoff": BACKOFF, "max_retry_after": "1h"},
     "limits": {"total_timeout": 3},
 }
 
