@@ -300,7 +300,21 @@ class Session:
         self.seen.flush_inlinks()
         self.standings.save(least)
         self.seen.save_sorted(least)
+        meta.set_memory(self.database, self.memory())
         self._copied_at = time.monotonic()
+
+    def memory(self) -> dict[str, int]:
+        """Returns about how many bytes each part of the state holds in memory."""
+        return {
+            "URLs seen": self.seen.bytes_held(),
+            "depths and reasons of URLs": self.standings.bytes_held(),
+            "hosts": self.hosts.bytes_held(),
+            "content seen": self.content_seen.bytes_held(),
+            "near-duplicates": self.near_seen.bytes_held(),
+            "passages": self.passages.bytes_held(),
+            **self.frontier.bytes_held(),
+            "page cache of the database, at most": self.database.bytes_cached(),
+        }
 
     def commit_last(self, now: float) -> None:
         """Make the last commit of a command, with all copies that make the next start quick."""

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pycrawl.config import Config
 from pycrawl.frontier.back import HEAD, MOST_UNWRITTEN, BackQueue, BackTable, Entry, Gate, Shut, hosts_with_queues
 from pycrawl.frontier.discovered import Discovered
-from pycrawl.frontier.front import STRETCH, FrontQueues
+from pycrawl.frontier.front import STRETCH, FrontQueues, level_in_sql
 from pycrawl.frontier.gates import Gates
 from pycrawl.frontier.guests import Guest, Guests
 from pycrawl.frontier.held import Held
@@ -39,8 +39,9 @@ QUEUES_PER_SLOT = 3  # back queues for each open fetch: Mercator's number, so th
 _MOST_QUEUES = 30_000  # back queues that idle slots may lead to
 _PULLS_PER_FILL = 1_000  # URLs; keeps one call of `fill` in the range of 10 ms
 _RETIRED_KEPT = 8_192  # empty queues, some 1.5 KB each
+_QUEUE_BYTES = 1_500  # that an empty back queue takes in memory, its host included; about
+_ENTRY_BYTES = 300  # that a URL at the head of one takes; about
 _NEVER = float("inf")
-_DEPTHS_IN_SQL = 32  # depths with a priority of their own in SQL; all deeper ones share one
 
 
 @dataclass(frozen=True, slots=True)
@@ -426,6 +427,19 @@ class Frontier:
         self._back.append(queue, entry)
         self._schedule(queue)
 
+    def let_next_go(self, queue: BackQueue, entry: Entry) -> Entry | None:
+        """Put a leased URL at the end of its queue, in which others must wait, and lease the next one in its place: the
+        hit on the host stays what it was. Returns None if the next one may not be hit; the lease is then to be ended by
+        `release`."""
+        assert not queue.is_empty
+        self._back.remove(queue, entry)
+        self._back.append(queue, entry)
+        if not queue.entries:
+            self._back.read(queue)
+        if queue.host.pages + queue.in_flight > _page_limit(queue) and not _is_revisit_next(queue):
+            return None
+        return queue.entries.popleft()
+
     def finish(self, queue: BackQueue, entry: Entry) -> None:
         """Remove a leased URL that is done. To be called in the transaction that commits its visit."""
         self._back.remove(queue, entry)
@@ -513,6 +527,16 @@ class Frontier:
         `usable(number)` is true; infinity if there is none."""
         return min((heap[0][0] for number, heap in enumerate(self._heaps) if heap and usable(number)), default=_NEVER)
 
+    def bytes_held(self) -> dict[str, int]:
+        """Returns about how many bytes each part holds in memory."""
+        queues = [*self._queues.values(), *self._retired.values()]
+        entries = sum(len(queue.entries) for queue in queues)
+        return {
+            "links of pages": self._sieve.bytes_held(),
+            "back queues": len(queues) * _QUEUE_BYTES,
+            "heads of back queues": entries * _ENTRY_BYTES,
+        }
+
     def sizes(self) -> Sizes:
         queues = len(self._queues) - self._parked
         return Sizes(len(self._front), len(self._back), queues, self._parked, self._in_flight)
@@ -581,9 +605,3 @@ def _prioritiser_of(config: Config) -> PluginPrioritiser | None:
 
     plugin = registry.make_or_explain(registry.PRIORITIES, name, "crawl.prioritiser", config.plugins)
     return PluginPrioritiser(name, plugin)
-
-
-def level_in_sql() -> str:
-    """Returns an SQL expression over `urls`: the built-in priority of a URL without in-links."""
-    levels = " ".join(f"WHEN urls.depth <= {depth} THEN {priority(depth, 0)}" for depth in range(_DEPTHS_IN_SQL))
-    return f"CASE {levels} ELSE {priority(_DEPTHS_IN_SQL, 0)} END"

@@ -19,7 +19,7 @@ from pycrawl.frontier.discovered import Discovered, Source
 from pycrawl.frontier.front import FrontQueues
 from pycrawl.frontier.judge import Judge
 from pycrawl.model import Via
-from pycrawl.policy.priority import priority, steps_up
+from pycrawl.policy.priority import STEPS_UP, priority
 from pycrawl.state import outlinks
 from pycrawl.state.counters import Counters
 from pycrawl.state.database import Database
@@ -34,6 +34,7 @@ from pycrawl.urls.reasons import Reason
 _BY_ASKING = np.array([Reason.NOFOLLOW.code, Reason.SOFT_404_LINK.code], np.uint8)
 _BY_REDIRECTS = np.uint8(Reason.TOO_MANY_REDIRECTS.code)
 _EXTERNAL = Reason.EXTERNAL.code
+_STEPS_UP = np.frombuffer(STEPS_UP, np.uint8)
 _ID_BYTES = 4  # of a URL's id, as `outlinks` has it
 _FORGOTTEN = Reason.FORGOTTEN.code
 
@@ -123,6 +124,10 @@ class Sieve:
     def flush(self) -> None:
         """Write the links of pages; to be committed by the caller."""
         self._outlinks.flush()
+
+    def bytes_held(self) -> int:
+        """Returns how many bytes memory holds of the links of pages."""
+        return self._outlinks.bytes_held()
 
     # New URLs
 
@@ -335,7 +340,7 @@ class Sieve:
         ids = looked.ids[known]
         before, after, in_front = self._seen.add_inlinks(ids, looked.counts[known])
         # A URL without in-links so far is new in this batch, and has its priority already.
-        rising = np.flatnonzero((before > 0) & in_front & steps_up(before, after))
+        rising = np.flatnonzero((before > 0) & in_front & (_STEPS_UP[before] != _STEPS_UP[after]))
         if len(rising) and self._counts_inlinks:
             depths = self._standings.depths_of(ids[rising]).tolist()
             columns = (ids[rising].tolist(), depths, before[rising].tolist(), after[rising].tolist())

@@ -160,6 +160,10 @@ class Database:
         if is_busy:
             raise StateError(f"{self.path}-wal: cannot be emptied, as another program reads the database. Try again.")
 
+    def bytes_cached(self) -> int:
+        """Returns how many bytes SQLite's page cache may take."""
+        return _CACHE_KIB * 1024
+
     def empty_cache(self) -> None:
         """Give SQLite's page cache back, after much was read once that will not be asked for again, as at the start."""
         self._connection.execute("PRAGMA shrink_memory")
