@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -199,6 +199,10 @@ class Collection:
             document = self._document(row)
             if selection.accepts(document):
                 yield document
+
+    def documents_of(self, rows: Iterable[DocumentRow]) -> Iterator[Document]:
+        """The documents of rows that were chosen otherwise."""
+        return map(self._document, rows)
 
     def selected_rows(self, selection: Selection) -> Iterator[DocumentRow]:
         """The rows of a selection; conditions that need a record to be read are not looked at."""
