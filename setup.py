@@ -73,6 +73,7 @@ setup(
         "certifi",
         "click >=8.1,<9",
         "google-re2 >=1.1.20250722,<2",
+        "fastwarc >=1,<2",
         "isal >=1.7,<2",
         "numpy >=2,<3",
         "protego >=0.7,<0.8",
@@ -82,9 +83,12 @@ setup(
         "resiliparse >=1,<2",
         "rich >=13.7",
         "urllib3[brotli] >=2.2,<3",
+        "warcio >=1.7,<2",
         "xxhash >=3.4,<5",
     ],
     extras_require={
+        "parquet": ["pyarrow >=17"],
+        "zstd": ["zstandard >=0.22"],
         "fuzz": ["atheris >=2.3; platform_system == 'Linux' and python_version < '3.14'"],
         "dev": [
             "build >=1.2",
@@ -98,6 +102,7 @@ setup(
             "pytest-xdist >=3.6",
             "ruff >=0.6",
             "setuptools >=70.1",
+            "zstandard >=0.22",
         ],
     },
     classifiers=[

@@ -21,9 +21,9 @@ from pycrawl.state.hosts import Host, find_host
 from pycrawl.state.kinds_table import kinds_of, series_of
 from pycrawl.state.ledger import Standing, State, standing, words_of
 from pycrawl.state.mirrors import original_of
-from pycrawl.state.near_seen import nearness_of
+from pycrawl.state.nearness import nearness_of
 from pycrawl.state.unwanted import Unwanted
-from pycrawl.state.url_seen import find_url, inlinks_of
+from pycrawl.state.url_lookup import find_url, inlinks_of
 from pycrawl.urls import asks
 from pycrawl.urls.host_settings import SettingsByHost
 from pycrawl.urls.parts import host_key, url_hash
@@ -127,8 +127,9 @@ def _found(database: Database, url_id: int) -> list[dict[str, Any]]:
 
 
 def _linked_from(database: Database, url_id: int) -> list[str]:
-    sources = islice(outlinks.pages_that_link_to(database, url_id), _MOST_SOURCES)
-    return [urls_table.text_of(database, source) for source in sources]
+    with database.one_view():
+        sources = islice(outlinks.pages_that_link_to(database, url_id), _MOST_SOURCES)
+        return [urls_table.text_of(database, source) for source in sources]
 
 
 def _visit(one: Standing) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from pycrawl.frontier.discovered import Discovered, Source
 from pycrawl.frontier.front import FrontQueues
 from pycrawl.frontier.judge import Judge
 from pycrawl.model import Via
-from pycrawl.policy.priority import priority, steps_up
+from pycrawl.policy.priority import STEPS_UP, priority
 from pycrawl.state import outlinks
 from pycrawl.state.counters import Counters
 from pycrawl.state.database import Database
@@ -34,6 +34,7 @@ from pycrawl.urls.reasons import Reason
 _BY_ASKING = np.array([Reason.NOFOLLOW.code, Reason.SOFT_404_LINK.code], np.uint8)
 _BY_REDIRECTS = np.uint8(Reason.TOO_MANY_REDIRECTS.code)
 _EXTERNAL = Reason.EXTERNAL.code
+_STEPS_UP = np.frombuffer(STEPS_UP, np.uint8)
 _ID_BYTES = 4  # of a URL's id, as `outlinks` has it
 _FORGOTTEN = Reason.FORGOTTEN.code
 
@@ -91,6 +92,7 @@ class Sieve:
         """`level_of(url, host id, depth, in-links)` returns the front queue of a URL. `counts_inlinks`: in-links and
         shorter ways move a URL to a higher one."""
         self._database = database
+        self._outlinks = outlinks.Outlinks(database)
         self._hosts = hosts
         self._counters = counters
         self._seen = seen
@@ -118,6 +120,14 @@ class Sieve:
         if batch.from_pages:
             self._count_inlinks(looked)
         return added
+
+    def flush(self) -> None:
+        """Write the links of pages; to be committed by the caller."""
+        self._outlinks.flush()
+
+    def bytes_held(self) -> int:
+        """Returns how many bytes memory holds of the links of pages."""
+        return self._outlinks.bytes_held()
 
     # New URLs
 
@@ -220,7 +230,7 @@ class Sieve:
                 before = rows.get(source.parent_id)
                 rows[source.parent_id] = targets if before is None else before + targets
             begin = end
-        outlinks.save(self._database, rows.items())
+        self._outlinks.put(rows)
 
     # Known URLs
 
@@ -261,7 +271,7 @@ class Sieve:
             self._standings.set_depths(np.array([url_id], np.uint32), depth)
         while shrunk:
             further: dict[int, int] = {}
-            for page, targets in outlinks.targets_of(self._database, list(shrunk)):
+            for page, targets in self._outlinks.targets_of(list(shrunk)):
                 is_redirect = targets >= outlinks.REDIRECT
                 for part, depth in ((targets[~is_redirect], shrunk[page] + 1), (targets[is_redirect], shrunk[page])):
                     part = part & ~outlinks.REDIRECT
@@ -330,7 +340,7 @@ class Sieve:
         ids = looked.ids[known]
         before, after, in_front = self._seen.add_inlinks(ids, looked.counts[known])
         # A URL without in-links so far is new in this batch, and has its priority already.
-        rising = np.flatnonzero((before > 0) & in_front & steps_up(before, after))
+        rising = np.flatnonzero((before > 0) & in_front & (_STEPS_UP[before] != _STEPS_UP[after]))
         if len(rising) and self._counts_inlinks:
             depths = self._standings.depths_of(ids[rising]).tolist()
             columns = (ids[rising].tolist(), depths, before[rising].tolist(), after[rising].tolist())

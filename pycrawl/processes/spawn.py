@@ -30,20 +30,21 @@ _PAUSE_SECONDS = 0.05
 
 
 class ForkServer:
-    """Starts processes that run `main` of one module, which is given by its dotted name."""
+    """Starts processes that run `main` of one module, which is given by its dotted name. `more` are modules that this
+    one will import: they are loaded once, by the server, if they can be."""
 
-    def __init__(self, module: str) -> None:
+    def __init__(self, module: str, *more: str) -> None:
         self._module = module
         self.context = multiprocessing.get_context("forkserver")
         # One that runs already belongs to somebody else in this program: it is used as it is, and left running.
         self._is_ours = _server_pid() is None
         if self._is_ours:
-            self.context.set_forkserver_preload([module])
+            self.context.set_forkserver_preload([module, *more])
 
     def start(self, name: str, log_file: str, *values: object) -> ForkServerProcess:
         """Start a process that calls `main(*values)`, with all that it prints going to `log_file`
-        ("log/fetchers.log" in a crawl's directory) and not over the live view, its control characters made visible.
-        `name` is what `top` shows, of at most 15 characters."""
+        ("log/fetchers.log" in a crawl's directory) and not over the live view, its control characters made visible;
+        without a log file, to standard error. `name` is what `top` shows, of at most 15 characters."""
         process = self.context.Process(
             target=_run, args=(self._module, name, log_file, *values), name=name, daemon=True
         )
@@ -107,8 +108,11 @@ def _without_main_module() -> Iterator[None]:
 def _run(module: str, name: str, log_file: str, *values: object) -> None:
     with contextlib.suppress(OSError), open("/proc/self/comm", "w") as comm:
         comm.write(name)
-    path = Path(log_file)
-    log = open_file(path.parent.parent, f"{path.parent.name}/{path.name}", os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    if log_file:
+        path = Path(log_file)
+        log = open_file(path.parent.parent, f"{path.parent.name}/{path.name}", os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    else:
+        log = os.dup(2)
     for standard in (1, 2):
         os.dup2(log, standard)
     sys.stdout = sys.stderr = VisibleStream(os.fdopen(log, "ab"), "utf-8", "backslashreplace", line_buffering=True)

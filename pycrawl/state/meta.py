@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import secrets
+import os
 from collections import Counter
 from dataclasses import dataclass
 
@@ -14,7 +14,7 @@ from pycrawl.state.database import Database
 def write_first(database: Database, now: float) -> None:
     """Write the facts that `init` fixes for good: the secret seed of URL hashes, and when the crawl was made."""
     # SQLite's integers are signed: 63 bits stay readable as they are.
-    facts = (("hash_seed", secrets.randbits(63)), ("created_at", now))
+    facts = (("hash_seed", int.from_bytes(os.urandom(8), "little") >> 1), ("created_at", now))
     database.write_many("INSERT INTO meta VALUES (?, ?)", facts)
 
 
@@ -69,6 +69,27 @@ def last_reader(database: Database) -> str:
 
 def remember_reader(database: Database, name: str) -> None:
     database.write("INSERT OR REPLACE INTO meta VALUES ('reader', ?)", (name,))
+
+
+def collection_commits(database: Database) -> int:
+    """Returns how many commits have changed the collection (`store/aside.py`)."""
+    row = database.query("SELECT value FROM meta WHERE key = 'collection_commits'").fetchone()
+    return int(row[0]) if row else 0
+
+
+def set_collection_commits(database: Database, number: int) -> None:
+    database.write("INSERT OR REPLACE INTO meta VALUES ('collection_commits', ?)", (number,))
+
+
+def memory(database: Database) -> dict[str, int]:
+    """Returns how many bytes each part of the last crawl held in memory, as last written; empty if that is not
+    known."""
+    row = database.query("SELECT value FROM meta WHERE key = 'memory'").fetchone()
+    return json.loads(row[0]) if row else {}
+
+
+def set_memory(database: Database, parts: dict[str, int]) -> None:
+    database.write("INSERT OR REPLACE INTO meta VALUES ('memory', ?)", (json.dumps(parts),))
 
 
 def _fact(database: Database, key: str) -> float:
