@@ -70,6 +70,11 @@ def lowered(priority: int) -> int:
     return max(1, priority - _STEPS_DOWN)
 
 
+def raised(priority: int, steps: int) -> int:
+    """Returns the priority so many front queues higher, or lower where `steps` is negative."""
+    return min(FRONT_QUEUES, max(1, priority + steps)) if steps else priority
+
+
 def steps_up(before: NDArray[np.uint8], after: NDArray[np.uint8]) -> NDArray[np.bool_]:
     """True for each URL whose priority can change when its in-links grow from `before` to `after`."""
     return np.not_equal(_STEPS_UP[before], _STEPS_UP[after])

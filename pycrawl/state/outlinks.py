@@ -20,6 +20,12 @@ def save(database: Database, rows: Iterable[tuple[int, bytes]]) -> None:
     database.write_many("INSERT OR REPLACE INTO outlinks VALUES (?, ?)", rows)
 
 
+def packed_targets_of(database: Database, url_id: int) -> bytes | None:
+    """Returns the row of one page as it was saved; None if there is none."""
+    row = database.query("SELECT targets FROM outlinks WHERE url_id = ?", (url_id,)).fetchone()
+    return bytes(row[0]) if row else None
+
+
 def targets_of(database: Database, ids: Iterable[int]) -> Iterator[tuple[int, U32]]:
     """Yields (id, ids of its targets) of those pages that were fetched and have links. A target with the bit `REDIRECT`
     is that of a redirect."""
