@@ -72,6 +72,7 @@ setup(
         "beautifulsoup4 >=4.12,<5",
         "certifi",
         "click >=8.1,<9",
+        "feedparser >=6.0.11,<7",
         "isal >=1.7,<2",
         "numpy >=2,<3",
         "protego >=0.7,<0.8",

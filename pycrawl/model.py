@@ -53,6 +53,15 @@ class UrlOrder(IntEnum):
     NEWEST_FIRST_SLOWLY = 2  # newest first, and each URL waits until the links of the page before it are queued
 
 
+class Change(StrEnum):
+    """How much of a page has changed since the version that is kept (`fingerprint/change.py`). The value is the word
+    of `recrawl.keep`, and the one that users see."""
+
+    COSMETIC = "cosmetic"  # other bytes, but the same words in its main content
+    EDITED = "edited"  # at least half of the main content is as it was
+    REWRITTEN = "rewritten"  # less than that, or its content cannot be compared
+
+
 class Outcome(StrEnum):
     """Every way a fetch can end. The value is the word that users see in `stats` and `why`."""
 

@@ -60,7 +60,8 @@ def _changes(counts: RunCounts) -> str:
     if counts.not_modified:
         unchanged += f" ({counts.not_modified:,} by status 304)"
     failed = counts.failed_urls - counts.gone
-    text = f"{counts.new:,} new, {counts.changed:,} changed, {counts.gone:,} gone, {unchanged}, {failed:,} failed"
+    changed = f"{counts.changed:,} changed" + (f" ({by_count(counts.changes)})" if counts.changes else "")
+    text = f"{counts.new:,} new, {changed}, {counts.gone:,} gone, {unchanged}, {failed:,} failed"
     return text + (f", {counts.robots_denied:,} denied by robots.txt" if counts.robots_denied else "")
 
 

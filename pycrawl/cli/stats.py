@@ -23,6 +23,7 @@ from pycrawl.cli.common import (
 )
 
 if TYPE_CHECKING:
+    from pycrawl.model import Kind
     from pycrawl.state.database import Database
     from pycrawl.state.meta import RunRow
 
@@ -41,6 +42,7 @@ _TOTALS = (
     "soft_404",
     "unchanged",
     "not_modified",
+    "feed_entries",
 )
 
 
@@ -53,6 +55,7 @@ def collect(database: Database) -> dict[str, Any]:
     from pycrawl.state.counters import family, totals
     from pycrawl.state.hosts import count_hosts
     from pycrawl.state.mirrors import mirrors
+    from pycrawl.state.sources import count_sources
 
     with database.explained(), database.snapshot():
         known = totals(database)
@@ -62,10 +65,12 @@ def collect(database: Database) -> dict[str, Any]:
         traps = _traps(database)
         found_mirrors = mirrors(database)
         now = activity(database, run, time.time())
+        sources = count_sources(database)
     front = family(known, "front")
     return {
         **{name: known.get(name, 0) for name in _TOTALS},
         "not_kept": family(known, "not_kept"),
+        "changed": family(known, "changed"),
         "urls_known": known.get("urls", 0),
         "urls_queued": sum(front.values()) + known.get("back", 0) + known.get("held", 0),
         "urls_aside": _nonzero(family(known, "aside")),
@@ -75,6 +80,7 @@ def collect(database: Database) -> dict[str, Any]:
             {"host": host, "original": original, "copies": copies, "pages": pages}
             for host, original, copies, pages in found_mirrors
         ],
+        **{f"{kind}s": _sources(known, kind, sources) for kind in ("sitemap", "feed")},
         "errors": family(known, "error"),
         "filtered": family(known, "filtered"),
         "traps": traps,
@@ -84,6 +90,15 @@ def collect(database: Database) -> dict[str, Any]:
         "now": now,
         "last_crawl": _run_as_json(run),
     }
+
+
+def _sources(known: dict[str, int], kind: str, counts: dict[Kind, tuple[int, int]]) -> dict[str, Any]:
+    """How many sitemaps, or feeds, there are, how many were read, and how the visits to them ended."""
+    from pycrawl.model import Kind
+    from pycrawl.state.counters import family
+
+    number, read = counts.get(Kind[kind.upper()], (0, 0))
+    return {"known": number, "read": read, "visits": family(known, kind)}
 
 
 def _nonzero(members: dict[str, int]) -> dict[str, int]:
@@ -192,11 +207,13 @@ def _lines(facts: dict[str, Any]) -> list[str]:
         f"pages       {facts['pages_fetched']:,} fetched: {_parts_of_pages(facts)}",
         f"            near-duplicates among the stored: {facts['duplicates_near']:,} (`pycrawl dups --all`)",
         f"            {plural(facts['not_modified'], 'more visit')} found nothing new (status 304)",
+        *([f"changes     {by_count(facts['changed'])} (`pycrawl versions URL`)"] if facts["changed"] else []),
         f"bytes       {size(facts['bytes_fetched'])} fetched, {size(facts['bytes_stored'])} stored",
         f"URLs        {facts['urls_known']:,} known on {_hosts_of(facts)}, {facts['urls_queued']:,} queued",
         *_aside_lines(facts["urls_aside"]),
         f"mirrors     {_mirrors(facts['mirrors'])}",
         f"robots.txt  {plural(facts['robots_denied'], 'URL')} denied",
+        *_source_lines(facts),
         f"status      {_family(facts['status'])}",
         f"errors      {_family(facts['errors'])}",
         f"skipped     {_family(facts['filtered'])}",
@@ -246,6 +263,14 @@ def _aside_lines(aside: dict[str, int]) -> list[str]:
         return []
     lines = [f"left out    {plural(sum(aside.values()), 'URL')}, which can be let in by other settings:"]
     return lines + [f"            {count:,}  {reasons.in_words(reason)}" for reason, count in aside.items()]
+
+
+def _source_lines(facts: dict[str, Any]) -> list[str]:
+    return [
+        f"{kind:<11} {one['known']:,} known, {one['read']:,} read; visits: {_family(one['visits'])}"
+        for kind in ("sitemaps", "feeds")
+        if (one := facts[kind])["known"]
+    ]
 
 
 def _mirrors(mirrors: list[dict[str, Any]]) -> str:

@@ -111,6 +111,19 @@ def choice(*words: str) -> Callable[[object], str]:
     return read
 
 
+def choices(*words: str) -> Callable[[object], tuple[str, ...]]:
+    """Returns the reader of a list of some of these words, each at most once."""
+
+    def read(value: object) -> tuple[str, ...]:
+        texts = text_list(value)
+        for text in texts:
+            if text not in words:
+                raise ValueError(f"expected some of {', '.join(map(repr, words))}, found {text!r}")
+        return tuple(dict.fromkeys(texts))
+
+    return read
+
+
 def text_list(value: object) -> tuple[str, ...]:
     """Reads a list of strings."""
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):

@@ -15,6 +15,7 @@ from pycrawl.config.headers import Headers, accept_language, header_table, langu
 from pycrawl.config.keys import (
     body_size,
     choice,
+    choices,
     integer,
     key,
     networks,
@@ -29,6 +30,7 @@ from pycrawl.config.keys import (
     switch,
     text_list,
 )
+from pycrawl.model import Change
 
 BUILT_IN_TRANSPORTS = ("curl", "urllib3")
 
@@ -254,9 +256,18 @@ class TrapsSection:
 
 @dataclass(frozen=True, slots=True)
 class RecrawlSection:
-    """Which pages `pycrawl crawl --recrawl` visits again."""
+    """Which pages `pycrawl crawl --recrawl` visits again, and which of their versions are kept."""
 
     min_interval: float = key(parse_duration, 72_000.0, "Pages whose last visit is at least this long ago.", '"20h"')
+    keep: tuple[str, ...] = key(
+        choices(*Change),
+        (Change.EDITED.value, Change.REWRITTEN.value),
+        'Changes after which a page is stored as a new version: "cosmetic" (the words of its main content are the'
+        ' same), "edited" (at least half of it is as it was), "rewritten" (less than that).',
+    )
+    keep_versions: int = key(
+        integer(0, 1_000_000), 0, "How many versions of a page `pycrawl compact` leaves, the newest; 0: all."
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -100,7 +100,11 @@ class Dispatcher:
                 self._frontier.put_back(queue, entry)
                 self._frontier.release(queue, now + _SUSPECT_SECONDS)
                 continue
-            if run.judges_traps and self._pass_over(queue, entry):
+            if self._session.sources.kind_of(entry.url_id) is not Kind.PAGE:
+                if self._session.sources.is_over_limit(entry.url_id):
+                    self._turn_away(queue, entry, Outcome.SOURCE_LIMIT, "")
+                    continue
+            elif run.judges_traps and self._pass_over(queue, entry):
                 continue
             site = origin(entry.url)
             job = next_job(self._handlers, queue, entry, site, now)
@@ -131,7 +135,8 @@ class Dispatcher:
             return False
         trap = kinds.trap(host, entry.url)
         if trap:
-            self._turn_away(queue, entry, trap)
+            self._session.group.counts["filtered:trap"] += 1
+            self._turn_away(queue, entry, Outcome.TRAP, trap)
             return True
         if not queue.is_empty and kinds.lets_others_first(host, entry.url):
             kinds.pass_over(host, entry.url)
@@ -146,7 +151,6 @@ class Dispatcher:
         visit = visit_of(self._session.database, url_id)
         return visit is not None and visit.outcome == Outcome.TRAP
 
-    def _turn_away(self, queue: BackQueue, entry: Entry, trap: str) -> None:
+    def _turn_away(self, queue: BackQueue, entry: Entry, outcome: Outcome, detail: str) -> None:
         lease = Lease(queue, entry, Kind.PAGE, queue.fetcher, queue.due, entry.url, origin(entry.url))
-        self._session.group.counts["filtered:trap"] += 1
-        self._intake.turn_away(lease, Outcome.TRAP, trap)
+        self._intake.turn_away(lease, outcome, detail)

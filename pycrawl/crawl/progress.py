@@ -23,10 +23,11 @@ class RunCounts:
     stored: int = 0
     duplicates: int = 0  # exact copies of stored pages
     unchanged: int = 0  # the same bytes as on the last visit
-    not_kept: dict[str, int] = field(default_factory=dict)  # 2xx answers that are none of these, by outcome
+    not_kept: dict[str, int] = field(default_factory=dict)  # 2xx answers that are none of these, by reason
     not_modified: int = 0  # 304 answers
     new: int = 0  # URLs that got their first document
-    changed: int = 0  # URLs that got another document than they had
+    changed: int = 0  # URLs with a document that gave other bytes than before
+    changes: dict[str, int] = field(default_factory=dict)  # these URLs by how much they had changed (a `Change`)
     gone: int = 0  # URLs with a document that answer 404 or 410 now, and did not before
     bytes: int = 0  # received
     errors: dict[str, int] = field(default_factory=dict)  # outcome → failed fetches

@@ -68,12 +68,15 @@ class _Zlib:
         self._members = 1
         self._inflater = zlib.decompressobj(window_bits)
         self._fed = False
+        self._behind = b""  # the end of a member: a byte with which another one may begin
 
     @property
     def is_complete(self) -> bool:
         return self._inflater.eof or not self._fed
 
     def feed(self, data: bytes) -> Iterator[bytes]:
+        data = self._behind + data
+        self._behind = b""
         more = bool(data) and (not self._inflater.eof or self._next_member(data))
         while more:
             self._fed = True
@@ -91,8 +94,9 @@ class _Zlib:
                 more = bool(data) or len(piece) == PIECE_BYTES  # a full piece may have left some inside
 
     def _next_member(self, data: bytes) -> bool:
-        """A gzip file is a series of members (RFC 1952, 2.2)."""
+        """A gzip file is a series of members (RFC 1952, 2.2). What comes behind the last one is ignored."""
         if self._window_bits != _GZIP or not data.startswith(_GZIP_MAGIC):
+            self._behind = data if data == _GZIP_MAGIC[:1] else b""
             return False
         self._members += 1
         if self._members > MOST_MEMBERS:

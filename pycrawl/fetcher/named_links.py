@@ -1,4 +1,4 @@
-"""URLs that a sitemap, a feed or a robots.txt names: in normal form, judged, hashed, and packed with all their texts."""
+"""URLs that a sitemap, a feed or a robots.txt names: in normal form, judged, hashed, and packed with their texts."""
 
 from __future__ import annotations
 

@@ -148,13 +148,8 @@ def in_utf8(body: bytes, content_type: str, seen: int) -> tuple[str | bytes, Cha
 
 def decode(body: bytes, name: str) -> str:
     """The text of `body`; what cannot be read becomes U+FFFD, as in the Encoding standard."""
-    text = body.decode(_codec(name), "replace")
+    text = body.decode(codec_of(name), "replace")
     return text[1:] if text.startswith("\ufeff") else text
-
-
-def is_binary(body: bytes, content_type: str) -> bool:
-    """Whether this is no text, whatever it is served as: NULs in its head that UTF-16 does not explain."""
-    return b"\0" in body[:PRESCAN_BYTES] and not charset_of(body, content_type).used.startswith("utf-16")
 
 
 @lru_cache(1_024)
@@ -175,7 +170,7 @@ def _name(codec: str) -> str:
     return _NAME_OF.get(codec, codec)
 
 
-def _codec(name: str) -> str:
+def codec_of(name: str) -> str:
     return _CODEC_OF.get(name, name)
 
 
@@ -284,7 +279,7 @@ def _corrected(body: bytes, declared: str) -> str:
 
 def _reads_cleanly(sample: bytes, name: str) -> bool:
     try:
-        sample.decode(_codec(name))
+        sample.decode(codec_of(name))
     except UnicodeDecodeError as error:
         # The cut may have split the last character.
         return len(sample) == SAMPLE_BYTES and error.start >= len(sample) - 3
@@ -298,7 +293,7 @@ def _is_surely_utf8(sample: bytes) -> bool:
 def _reads_badly(sample: bytes, name: str) -> bool:
     if _reads_cleanly(sample, name):
         return False
-    text = sample.decode(_codec(name), "replace")
+    text = sample.decode(codec_of(name), "replace")
     return text.count("\ufffd") > _MOST_INVALID * _beyond_ascii(text)
 
 

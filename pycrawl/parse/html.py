@@ -14,7 +14,9 @@ from pycrawl.native import compiled
 from pycrawl.native.body_scan import scan_body
 from pycrawl.parse import frames
 from pycrawl.parse import text as text_rules
-from pycrawl.parse.charset import in_utf8
+from pycrawl.parse.charset import ASCII, Charset, charset_of, in_utf8
+from pycrawl.parse.feed_types import FEED_TYPES, media_type_of
+from pycrawl.parse.link_encoding import in_page_encoding
 from pycrawl.parse.parsed import Parsed
 
 _SPACE = " \t\n\f\r"  # of HTML; str.strip() takes more
@@ -51,6 +53,7 @@ class _Reader:
         self._addressed = ("robots", agent.lower())
         self.hrefs: dict[str, None] = {}
         self.nofollow_hrefs: dict[str, None] = {}
+        self.feed_hrefs: dict[str, None] = {}
         self.base_href = ""
         self.robots: set[str] = set()
         self.language = ""
@@ -70,7 +73,12 @@ class _Reader:
         rels = attributes.get("rel", "").lower().split()
         # "alternate stylesheet" is a stylesheet.
         if not _FOLLOWED_RELS.isdisjoint(rels) and "stylesheet" not in rels:
-            self._follow(attributes.get("href", ""))
+            href = attributes.get("href", "")
+            if "alternate" in rels and media_type_of(attributes.get("type", "")) in FEED_TYPES:
+                if cleaned := clean_url(href):
+                    self.feed_hrefs[cleaned] = None
+            else:
+                self._follow(href)
 
     def base(self, attributes: dict[str, str]) -> None:
         self.base_href = self.base_href or clean_url(attributes.get("href", ""))
@@ -141,10 +149,22 @@ def parse_html(
             markup, reader.element, with_text, main_content, anchors if with_anchors else None
         )
         content = main_text.encode("utf-8", "replace")
+    hrefs, nofollow_hrefs, base_href = [*reader.hrefs], [*reader.nofollow_hrefs], reader.base_href
+    feed_hrefs = [*reader.feed_hrefs]
+    if charset.used != "utf-8":
+        links = [*hrefs, *nofollow_hrefs, *feed_hrefs, base_href]
+        if not "".join(links).isascii():
+            changed = in_page_encoding(links, _encoding_of_links(body, content_type, charset))
+            if changed:
+                hrefs, nofollow_hrefs = _changed(hrefs, changed), _changed(nofollow_hrefs, changed)
+                feed_hrefs = _changed(feed_hrefs, changed)
+                base_href = changed.get(base_href, base_href)
+                anchors = {changed.get(href, href): text for href, text in anchors.items()}
     return Parsed(
-        hrefs=[*reader.hrefs],
-        nofollow_hrefs=[*reader.nofollow_hrefs],
-        base_href=reader.base_href,
+        hrefs=hrefs,
+        nofollow_hrefs=nofollow_hrefs,
+        feed_hrefs=feed_hrefs,
+        base_href=base_href,
         robots=frozenset(reader.robots),
         text=f"{title}\n{text}" if with_text else "",
         charset=charset,
@@ -153,6 +173,15 @@ def parse_html(
         language=reader.language,
         anchors=anchors,
     )
+
+
+def _encoding_of_links(body: bytes, content_type: str, charset: Charset) -> str:
+    """The encoding that queries of links are in. A page of ASCII alone has one too, for its character references."""
+    return charset_of(body, content_type).used if charset is ASCII else charset.used
+
+
+def _changed(hrefs: list[str], changed: dict[str, str]) -> list[str]:
+    return [*dict.fromkeys([changed.get(href, href) for href in hrefs])]
 
 
 def clean_url(href: str) -> str:

@@ -43,8 +43,9 @@ class Visit(NamedTuple):
     detail: str = ""
     etag: str = ""
     last_modified: str = ""
-    digest: bytes = b""
-    document_id: int = 0
+    digest: bytes = b""  # of the body that was found
+    document_id: int = 0  # the newest document; 0: none was ever stored
+    unkept: str = ""  # the `Change` from that document to what was found, if it was not stored
 
 
 def signed(url_hash: int) -> int:
@@ -67,18 +68,19 @@ def save_visits(database: Database, visits: Iterable[Visit]) -> None:
     """Write visits; each replaces the URL's last one. `since` stays if both ended with the same outcome and status."""
     database.write_many(
         "INSERT INTO visits (url_id, outcome, status, visited_at, tries, detail, etag, last_modified, digest,"
-        " document_id, requeued, since) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 0, ?4)"
+        " document_id, unkept, requeued, since) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, 0, ?4)"
         " ON CONFLICT (url_id) DO UPDATE SET outcome = excluded.outcome, status = excluded.status,"
         " visited_at = excluded.visited_at, tries = excluded.tries, detail = excluded.detail, etag = excluded.etag,"
         " last_modified = excluded.last_modified, digest = excluded.digest, document_id = excluded.document_id,"
-        " requeued = 0, since = iif(outcome = excluded.outcome AND status = excluded.status, since, excluded.since)",
+        " unkept = excluded.unkept, requeued = 0,"
+        " since = iif(outcome = excluded.outcome AND status = excluded.status, since, excluded.since)",
         visits,
     )
 
 
 def visit_of(database: Database, url_id: int) -> Visit | None:
     row = database.query(
-        "SELECT url_id, outcome, status, visited_at, tries, detail, etag, last_modified, digest, document_id"
+        "SELECT url_id, outcome, status, visited_at, tries, detail, etag, last_modified, digest, document_id, unkept"
         " FROM visits WHERE url_id = ?",
         (url_id,),
     ).fetchone()

@@ -136,6 +136,16 @@ def prints_of(database: Database, ids: U32) -> Prints:
     return unpack(_prints_of(database, ids.tolist()))
 
 
+def packed_prints(database: Database, document_id: int) -> bytes:
+    """Returns the packed fingerprints of a document, those of a copy too; empty if it has no words."""
+    row = database.query(
+        "SELECT prints FROM documents JOIN page_prints"
+        " ON page_prints.document_id = iif(duplicate_of, duplicate_of, documents.id) WHERE documents.id = ?",
+        (document_id,),
+    ).fetchone()
+    return row[0] if row else b""
+
+
 def count_prints(database: Database) -> int:
     return int(database.query("SELECT count(*) FROM page_prints").fetchone()[0])
 

@@ -220,11 +220,24 @@ CREATE TABLE forgetting (url_id INTEGER PRIMARY KEY);
 ALTER TABLE files ADD COLUMN closed INTEGER NOT NULL DEFAULT 0;
 """
 
+_VERSIONS = """
+-- `unkept`: how much the page had changed at its last visit since the document that it has (a `Change`), where
+-- `recrawl.keep` did not want such a change to be stored; `digest` and validators are then those of the page as it was
+-- found. Empty: the document has what was found last.
+ALTER TABLE visits ADD COLUMN unkept TEXT NOT NULL DEFAULT '';
+
+-- Documents to be removed from the collection, and why: "superseded" (`compact`) or "lost" (`verify --repair`).
+-- Filled by the transaction that begins it, and emptied compound file by compound file. Whoever opens the state for
+-- writing carries that on first.
+CREATE TABLE leaving (document_id INTEGER PRIMARY KEY, reason TEXT NOT NULL);
+"""
+
 _SOURCES = """
 -- Sitemaps and feeds: URLs of `urls` whose answers are read for the URLs that they name (`sources.py`). Filled when one
--- is named; changed with each visit, whose outcome is in `visits`. `found_in`: the sitemap whose index or redirect leads
--- to it; 0: none. `level`: index files that led to it. `next_at`: when it is to be asked for again; 9e15: it is queued,
--- or never again. `watched`: seconds between its readings in all; `changes`: readings that differed from the one before.
+-- is named; changed with each visit, whose outcome is in `visits`. `found_in`: the sitemap whose index or redirect
+-- leads to it; 0: none. `level`: index files that led to it. `next_at`: when it is to be asked for again; 9e15: it is
+-- queued, or never again. `watched`: seconds between its readings in all; `changes`: readings that differed from the
+-- one before.
 CREATE TABLE sources (
     url_id INTEGER PRIMARY KEY, kind INTEGER NOT NULL, host_id INTEGER NOT NULL, found_in INTEGER NOT NULL,
     level INTEGER NOT NULL, over_limit INTEGER NOT NULL, next_at REAL NOT NULL, read_at REAL NOT NULL DEFAULT 0,
@@ -247,5 +260,5 @@ CREATE TABLE url_hints (
 );
 """
 
-STEPS: tuple[str, ...] = (_FIRST_RELEASE, _PASSAGES, _KINDS_AND_SERIES, _LEDGER, _FORGETTING, _SOURCES)
+STEPS: tuple[str, ...] = (_FIRST_RELEASE, _PASSAGES, _KINDS_AND_SERIES, _LEDGER, _FORGETTING, _VERSIONS, _SOURCES)
 VERSION = len(STEPS)

@@ -100,17 +100,14 @@ class Sources:
         """Note that a host's robots.txt names these sitemaps. One that was read before is read again: it may list the
         host's URLs from now on."""
         for url_id in ids.tolist():
-            added = self._database.write(
-                "INSERT OR IGNORE INTO source_vouchers VALUES (?, ?)", (url_id, host)
-            ).rowcount
+            added = self._database.write("INSERT OR IGNORE INTO source_vouchers VALUES (?, ?)", (url_id, host)).rowcount
             if added and self.kind_of(url_id) is Kind.SITEMAP:
                 self._read_anew(url_id)
 
     def _read_anew(self, url_id: int) -> None:
         """Make a sitemap due, with all that it leads to, and forget what says that they have not changed."""
         below = (
-            "WITH RECURSIVE below (id) AS"
-            " (SELECT ? UNION SELECT url_id FROM sources JOIN below ON found_in = below.id)"
+            "WITH RECURSIVE below (id) AS (SELECT ? UNION SELECT url_id FROM sources JOIN below ON found_in = below.id)"
         )
         self._database.write(
             f"{below} UPDATE sources SET next_at = 0 WHERE url_id IN (SELECT id FROM below) AND next_at != ?",

@@ -121,7 +121,9 @@ _MEANINGS = {
     ),
     Reason.SITEMAP: _Meaning(22, "sitemaps.from_robots", "a sitemap, and sitemaps.from_robots is false"),
     Reason.FEED: _Meaning(23, "feeds.discover", "a feed, and feeds.discover is false"),
-    Reason.FEED_ENTRY: _Meaning(24, "", "an entry of a feed without a page of its own: it is stored as the feed has it"),
+    Reason.FEED_ENTRY: _Meaning(
+        24, "", "an entry of a feed without a page of its own: it is stored as the feed has it"
+    ),
 }
 for _reason, _meaning in _MEANINGS.items():
     _reason._code = _meaning.code

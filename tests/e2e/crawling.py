@@ -189,7 +189,7 @@ class Crawl:
     def verify(self) -> None:
         """What `pycrawl verify` does, without a process of its own."""
         faults = [fault for check in verify(self.directory, lambda _: None) for fault in check.faults]
-        assert not faults
+        assert not faults, faults
 
     def bodies(self, urls: Iterable[str], at: float | None = None) -> dict[str, bytes]:
         """What `pycrawl get` writes, for many URLs; those without a document are left out."""

@@ -25,6 +25,7 @@ class Reply:
     headers: Mapping[str, str] = field(default_factory=dict)
     seconds: float = 0.0
     before: Callable[[int], None] | None = None
+    encoding: str = "utf-8"  # of the body
 
 
 NOT_FOUND = Reply(status=404)
@@ -89,7 +90,10 @@ class Site:
                 if reply.before is not None:
                     reply.before(self.client_address[1])
                 time.sleep(reply.seconds)
-                body = reply.body.encode()
+                tag = self.headers.get("If-None-Match")
+                if tag is not None and tag == reply.headers.get("ETag"):
+                    reply = Reply(status=304, headers=reply.headers)
+                body = reply.body.encode(reply.encoding)
                 try:
                     self.send_response(reply.status)
                     self.send_header("Content-Type", reply.content_type)

@@ -10,14 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pycrawl.parse.charset import (
-    PRESCAN_BYTES,
     SAMPLE_BYTES,
     Charset,
     Source,
     charset_of,
     decode,
     encoding_named,
-    is_binary,
     prescan,
     read,
 )
@@ -192,12 +190,6 @@ def test_what_cannot_be_read_costs_no_more_than_itself() -> None:
     assert decode("日本\n".encode() + b"\xe6\x97 " + "語".encode(), "utf-8") == "日本\n\ufffd 語"
     assert decode(b"\xef\xbb\xbfx", "utf-8") == "x"
     assert decode("\ufeffx".encode("utf-16-le"), "utf-16le") == "x"
-
-
-def test_binary_data() -> None:
-    assert is_binary(b"\x89PNG\0\0", "text/html")
-    assert not is_binary("<p>x".encode("utf-16-le"), "text/html; charset=utf-16")
-    assert not is_binary(b"<p>" + b" " * PRESCAN_BYTES + b"\0", "text/html")
 
 
 @settings(deadline=None)  # the machine may be busy

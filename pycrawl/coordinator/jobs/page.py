@@ -37,9 +37,12 @@ class PageJobs:
         )
 
     def _validators(self, url_id: int) -> Validators:
-        """Returns what the last visit of the URL left for a conditional request."""
+        """Returns what the last visit of the URL left for a conditional request. There is none where that visit found a
+        change which was not kept and would be now: the page is needed again, although it may be the same."""
         visit = visit_of(self._session.database, url_id)
-        return Validators(visit.etag, visit.last_modified, visit.digest) if visit else NO_VALIDATORS
+        if visit is None or visit.unkept in self._run.config.recrawl.keep:
+            return NO_VALIDATORS
+        return Validators(visit.etag, visit.last_modified, visit.digest)
 
     def settle(self, lease: Lease, result: FetchResult) -> None:
         if 200 <= result.status < 300 and not self._was_page(lease):

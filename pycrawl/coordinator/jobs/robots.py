@@ -47,6 +47,7 @@ class RobotsJobs:
             self._run.frontier.put_back(lease.queue, lease.entry)
         elif result.robots is not None:
             host.robots_failing_since = 0.0
+            self._enter_sitemaps(lease, result)
             self._keep(lease, result.robots, result.crawl_delay)
         else:
             now = self._run.now()
@@ -57,6 +58,13 @@ class RobotsJobs:
                 self._keep(lease, RobotsFile(_NOT_FOUND, b"", result.fetched_at, expires_at), 0.0)
             else:
                 self._settler.settle(lease, result)
+
+    def _enter_sitemaps(self, lease: Lease, result: FetchResult) -> None:
+        """Enter the sitemaps that a robots.txt names: they are as deep as links of the URL that needed it."""
+        session = self._run.session
+        depth = session.depth_of(lease.entry) + 1
+        for ask, links in result.withheld:
+            session.discovered.add_robots_sitemaps(lease.entry.url_id, depth, links, ask, host_key(f"{lease.site}/"))
 
     def _is_out_of_scope(self, url: str) -> bool:
         """True if the scope forbids every request to the URL's host, which a robots.txt redirects to."""

@@ -7,8 +7,10 @@ import logging
 
 from pycrawl.coordinator.leases import Lease
 from pycrawl.coordinator.run import Run
-from pycrawl.model import CONDUCT, FetchResult, Kind, Outcome
-from pycrawl.state.documents import Visit, visit_of
+from pycrawl.fingerprint.change import change
+from pycrawl.model import CONDUCT, Change, FetchResult, Kind, Outcome
+from pycrawl.state.documents import Visit, document, visit_of
+from pycrawl.state.near_seen import packed_prints
 from pycrawl.urls import asks
 
 _MOST_TYPES = 20  # media types that are counted apart, as servers may name any number of them
@@ -47,15 +49,26 @@ class Settler:
         self.finish(lease, result)
 
     def _count_without_body(self, outcome: Outcome) -> None:
-        """Count a 2xx answer that brings no document. `_store` counts the others, so that each 2xx answer
-        counts once."""
-        counts, total = self._run.counts, self._session.group.counts
+        """Count a 2xx answer without a body. `_keep` counts the others, so that each 2xx answer counts once."""
         if outcome is Outcome.NOT_MODIFIED:
-            counts.unchanged += 1
-            total["unchanged"] += 1
+            self._count_unchanged()
         else:
-            counts.not_kept[outcome] = counts.not_kept.get(outcome, 0) + 1
-            total[f"not_kept:{outcome}"] += 1
+            self._count_not_kept(outcome)
+
+    def _count_unchanged(self) -> None:
+        self._run.counts.unchanged += 1
+        self._session.group.counts["unchanged"] += 1
+
+    def _count_not_kept(self, reason: str) -> None:
+        not_kept = self._run.counts.not_kept
+        not_kept[reason] = not_kept.get(reason, 0) + 1
+        self._session.group.counts[f"not_kept:{reason}"] += 1
+
+    def _count_change(self, grade: Change) -> None:
+        counts = self._run.counts
+        counts.changed += 1
+        counts.changes[grade] = counts.changes.get(grade, 0) + 1
+        self._session.group.counts[f"changed:{grade}"] += 1
 
     def _count_unread(self, content_type: str) -> None:
         """Count a stored page that no parser reads, by its media type."""
@@ -79,35 +92,46 @@ class Settler:
         """
         entry = lease.entry
         last = visit_of(self._session.database, entry.url_id) if entry.revisit else None
-        digest, document_id = b"", 0
-        if result.body is not None:
-            digest, document_id = result.body.digest, self._store(lease, result, last)
         visit = Visit(
             entry.url_id, result.outcome.value, result.status, result.fetched_at, entry.tries, result.detail,
-            result.etag, result.last_modified, digest, document_id,
+            result.etag, result.last_modified,
         )  # fmt: skip
+        if result.body is not None:
+            visit = self._keep(lease, result, last, visit._replace(digest=result.body.digest))
         if result.body is None and last is not None:
             if last.document_id and result.status in _GONE and last.status not in _GONE:
                 self._run.counts.gone += 1
-            visit = _with_what_is_known(visit, last)
+            visit = with_what_is_known(visit, last)
         self._session.group.visits.append(visit)
         self._session.group.finished.append((lease.queue, entry))
         self._follow(lease, result)
 
-    def _store(self, lease: Lease, result: FetchResult, last: Visit | None) -> int:
-        """Store the page of a result. Returns the id of its document: a new one, which may share the record of a copy,
-        or the one from before if the page has not changed. `last` is the URL's last visit."""
+    def _keep(self, lease: Lease, result: FetchResult, last: Visit | None, visit: Visit) -> Visit:
+        """Store the page of a result, if it is new or has changed as much as `recrawl.keep` wants it.
+
+        Returns the visit with its document: a new one, or the one from before. `last` is the URL's last visit.
+        """
         assert result.body is not None
-        entry, session = lease.entry, self._session
-        if last is not None and last.document_id and last.digest == result.body.digest:
-            self._run.counts.unchanged += 1
-            session.group.counts["unchanged"] += 1
-            return last.document_id
-        if last is not None and last.document_id:
-            self._run.counts.changed += 1
-        else:
+        if last is None or not last.document_id:
             self._run.counts.new += 1
-        document = session.store(entry.url_id, entry.url, result.fetched_at, result.body)
+            return visit._replace(document_id=self._store(lease, result))
+        wanted = self._run.config.recrawl.keep
+        is_found_again = visit.digest == last.digest and last.unkept not in wanted
+        if is_found_again or visit.digest == document(self._session.database, last.document_id).digest:
+            self._count_unchanged()
+            return visit._replace(document_id=last.document_id, unkept=last.unkept if is_found_again else "")
+        grade = change(packed_prints(self._session.database, last.document_id), result.body.prints)
+        self._count_change(grade)
+        if grade in wanted:
+            return visit._replace(document_id=self._store(lease, result))
+        self._count_not_kept(f"{grade}-change")
+        return visit._replace(document_id=last.document_id, unkept=grade.value, detail=f"changed: {grade}")
+
+    def _store(self, lease: Lease, result: FetchResult) -> int:
+        """Store a page. Returns the id of its new document, which may share the record of a copy."""
+        assert result.body is not None
+        entry = lease.entry
+        document = self._session.store(entry.url_id, entry.url, result.fetched_at, result.body)
         if document.duplicate_of:
             self._run.counts.duplicates += 1
         else:
@@ -130,11 +154,12 @@ class Settler:
         if result.links.hashes:
             discovered.add_links(entry.url_id, depth + 1, result.links, ask)
         for other_ask, links in result.withheld:
-            discovered.add_links(entry.url_id, depth + 1, links, ask | other_ask)
+            kind = Kind.FEED if other_ask & asks.FEED else Kind.PAGE
+            discovered.add_links(entry.url_id, depth + 1, links, ask | other_ask, kind)
 
 
-def _with_what_is_known(visit: Visit, last: Visit) -> Visit:
+def with_what_is_known(visit: Visit, last: Visit) -> Visit:
     """Returns a visit that brought no page, with the document, the digest and the validators of the last one."""
     if visit.outcome != Outcome.NOT_MODIFIED:
         visit = visit._replace(etag=last.etag, last_modified=last.last_modified)
-    return visit._replace(digest=last.digest, document_id=last.document_id)
+    return visit._replace(digest=last.digest, document_id=last.document_id, unkept=last.unkept)
