@@ -4,6 +4,7 @@ PYTHON ?= python3
 MAX_PAGES ?= 1000
 FUZZ_SECONDS ?= 60
 HOSTILE_SECONDS ?= 300
+CUTS ?= 500
 SEEDS ?=
 # The crawl's directory.
 DIR ?= $(if $(SEEDS),web-crawl,demo-crawl)
@@ -19,7 +20,7 @@ INSTALLED_DEV := $(VENV)/installed-dev
 NATIVE := $(wildcard pycrawl/native/*.c pycrawl/native/*.h)
 
 .DEFAULT_GOAL := help
-.PHONY: help crawl test test-slow fuzz fuzz-native hostile lint man wheel bench bench-all bench-profile check-manuals clean
+.PHONY: help crawl test test-slow fuzz fuzz-native hostile power-cuts lint man wheel bench bench-all bench-profile check-manuals clean
 
 help:
 	@echo 'make crawl                    crawl a demo web on this machine, into demo-crawl/ (about 20 seconds)'
@@ -28,6 +29,7 @@ help:
 	@echo 'make fuzz                     look for bytes that break a parser; FUZZ_SECONDS=60, over all targets (docs/hostile.md)'
 	@echo 'make fuzz-native              the same for the compiled module under sanitizers'
 	@echo 'make hostile                  crawl a hostile web beside honest hosts; HOSTILE_SECONDS=300'
+	@echo 'make power-cuts               cut the power of recorded crawls; CUTS=500 (docs/durability.md)'
 	@echo 'make lint                     ruff, mypy, import rules'
 	@echo 'make man                      write man/ and pycrawl.toml.example anew from the commands and the settings'
 	@echo 'make wheel                    build dist/: a wheel with the compiled module, and the source archive'
@@ -68,6 +70,10 @@ fuzz: $(INSTALLED_DEV)
 hostile: $(INSTALLED_DEV)
 	@$(COMPILE)
 	$(BIN)/python bench/hostile.py --seconds $(HOSTILE_SECONDS)
+
+power-cuts: $(INSTALLED_DEV)
+	@$(COMPILE)
+	$(BIN)/python -m tests.power --cuts $(CUTS)
 
 fuzz-native: $(INSTALLED_DEV)
 	FUZZ_SECONDS=$(FUZZ_SECONDS) $(BIN)/pytest -m slow tests/native -k sanitizers

@@ -73,6 +73,7 @@ setup(
         "certifi",
         "click >=8.1,<9",
         "feedparser >=6.0.11,<7",
+        "google-re2 >=1.1.20250722,<2",
         "isal >=1.7,<2",
         "numpy >=2,<3",
         "protego >=0.7,<0.8",

@@ -6,11 +6,15 @@ page, averaged over the pages; "F1 of means" is that of the two averages, which 
 CPU time for a page, in the best round, of these pages, and of the plain ones of `static_web.py`, which are mostly text;
 methods that work on the tree take it parsed; "auto" is all that the crawl does with a page, from its bytes to links and
 content. Libraries are compared where they are installed (`pip install trafilatura`).
+
+Where `content-segments` lies beside FOLDER, its pages are scored too: each has segments of text that its content has
+(`with`) and has not (`without`). Our rules were tuned on the first half of them, the second half was held out.
 """
 
 from __future__ import annotations
 
 import gzip
+import hashlib
 import importlib.util
 import json
 import re
@@ -24,6 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from resiliparse.extract.html2text import extract_plain_text
+from resiliparse.parse.encoding import detect_encoding
 from resiliparse.parse.html import HTMLTree
 from static_web import StaticWeb, build
 
@@ -93,6 +98,32 @@ def methods() -> dict[str, Callable[[Page], str]]:
     return found
 
 
+def score_segments(folder: Path) -> None:
+    """Prints precision, recall and F1 of the segments, of the half that was tuned on, of the other one, and of all."""
+    pages = []
+    for name, entry in json.loads((folder / "segments.json").read_text()).items():
+        raw = gzip.decompress((folder / "html" / entry["file"]).read_bytes())
+        markup = raw.decode(detect_encoding(raw), "replace")
+        is_held_out = hashlib.md5(name.encode(), usedforsecurity=False).digest()[0] % 2
+        pages.append((parsed(markup), entry["with"], entry["without"], is_held_out))
+    print(f"\n{len(pages)} pages with segments\n")
+    print(f"{'method':<26}{'tuned on':>24}{'held out':>24}{'all':>24}")
+    for name, extract in methods().items():
+        texts = [_folded(extract(page)) for page, _, _, _ in pages]
+        rows = []
+        for halves in ((0,), (1,), (0, 1)):
+            chosen = [(text, page) for text, page in zip(texts, pages, strict=True) if page[3] in halves]
+            found = sum(_folded(segment) in text for text, page in chosen for segment in page[1])
+            false = sum(_folded(segment) in text for text, page in chosen for segment in page[2])
+            precision, recall = found / ((found + false) or 1), found / sum(len(page[1]) for _, page in chosen)
+            rows.append(f"{precision:>10.3f}{recall:>7.3f}{harmonic(precision, recall):>7.3f}")
+        print(f"{name:<26}{''.join(rows)}")
+
+
+def _folded(text: str) -> str:
+    return "".join(text.split())
+
+
 def plain_pages() -> list[Page]:
     with tempfile.TemporaryDirectory() as folder:
         build(StaticWeb(hosts=1, pages=PLAIN_PAGES), Path(folder), 80)
@@ -132,6 +163,9 @@ def main() -> None:
         precision, recall, f1 = (sum(column) / len(scores) for column in zip(*scores, strict=True))
         quality = f"{precision:>10.3f}{recall:>8.3f}{f1:>8.3f}{harmonic(precision, recall):>13.3f}"
         print(f"{name:<26}{quality}{milliseconds(extract, pages):>11.2f}{milliseconds(extract, plain):>11.3f}")
+    segments = folder.parent / "content-segments"
+    if segments.exists():
+        score_segments(segments)
 
 
 if __name__ == "__main__":

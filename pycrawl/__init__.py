@@ -18,6 +18,32 @@ The life of a URL, stage by stage, and the room that carries it:
 
 Only the coordinator writes state and store; only fetchers touch the network and parse. What reads a crawl afterwards is
 in `collection/`; the commands are in `cli/`.
+
+For programs: `Collection` reads a crawl's pages (`collection/collection.py`), `Crawl` makes and runs a crawl
+(`api/crawl.py`). Both are loaded when they are first asked for, so that importing `pycrawl` costs nothing.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pycrawl.api.crawl import Crawl
+    from pycrawl.collection.collection import Collection
+
 __version__ = "0.1.0"
+__all__ = ["Collection", "Crawl", "__version__"]
+
+_HOME = {"Collection": "pycrawl.collection.collection", "Crawl": "pycrawl.api.crawl"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'pycrawl' has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(_HOME[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

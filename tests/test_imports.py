@@ -53,6 +53,8 @@ def of(modules: set[str], packages: str) -> set[str]:
         ("import pycrawl.fetcher.process", FETCHER_NEVER),
         ("import pycrawl.coordinator, pycrawl.processes.pool", COORDINATOR_NEVER),
         ("import pycrawl.collection.verify", COORDINATOR_NEVER),
+        ("from pycrawl import Collection, Crawl", COORDINATOR_NEVER),
+        ("import pycrawl", f"{THIRD_PARTY} sqlite3 multiprocessing pycrawl.collection pycrawl.api pycrawl.config"),
         ("import pycrawl.cli", COMMAND_LINE_NEVER),
         ("import pycrawl.config, pycrawl.model, pycrawl.errors", THIRD_PARTY),
         ("import pycrawl.processes.spawn", THIRD_PARTY),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pycrawl.cli import output
+from pycrawl.crawl.words import plural as plural  # the commands have it from here
 from pycrawl.errors import UsageError
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 _SIZE_UNITS = ("B", "KB", "MB", "GB", "TB")
 _SIZE_STEP = 1000.0  # each unit is so many of the one before
-_PATIENCE_SECONDS = 1.0  # without a word of what is going on
 
 
 directory_type = click.Path(file_okay=False, path_type=Path)
@@ -106,30 +105,14 @@ def moment(at: float | None) -> str:
 def parse_moment(ctx: click.Context, parameter: click.Parameter, value: str | None) -> float | None:
     """A click callback: reads ISO 8601, which without a zone is local time, seconds since 1970, or how long ago it was
     ("12h"). Returns seconds since 1970."""
-    from pycrawl.config.keys import parse_duration
+    from pycrawl.collection.times import timestamp
 
     if value is None:
         return None
     try:
-        return float(value)
-    except ValueError:
-        pass
-    try:
-        return datetime.fromisoformat(value).timestamp()
-    except (ValueError, OverflowError):
-        pass
-    try:
-        return time.time() - parse_duration(value)
-    except ValueError:
-        raise click.BadParameter(
-            "expected a time such as 2026-03-01, 2026-03-01T12:30, 2026-03-01 12:30:00+01:00 or seconds since 1970, or"
-            f" how long ago it was, such as 12h or 7d; found {value!r}"
-        ) from None
-
-
-def plural(count: int, one: str, many: str = "") -> str:
-    """Writes a count with its noun: "1 page", "2,000 pages"; `many` is the plural where an "s" does not make it."""
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
+        return timestamp(value)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from None
 
 
 def by_count(members: Mapping[str, int]) -> str:
@@ -139,19 +122,3 @@ def by_count(members: Mapping[str, int]) -> str:
 
 def to_stderr(text: str) -> None:
     output.complain(text)
-
-
-def judging_progress(say: Callable[[str], None] = to_stderr) -> Callable[[int, int], None]:
-    """Says how far the judging of all known URLs is, where that takes longer than a second."""
-    begun = time.monotonic()
-    shown = [0.0]
-
-    def show(done: int, total: int) -> None:
-        now = time.monotonic()
-        if done >= total and shown[0]:
-            say(f"The settings have changed: {total:,} known URLs were judged anew.")
-        elif now - begun > _PATIENCE_SECONDS and now - shown[0] > _PATIENCE_SECONDS:
-            shown[0] = now
-            say(f"The settings have changed: judging {done:,} of {total:,} known URLs anew …")
-
-    return show

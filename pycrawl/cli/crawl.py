@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 import time
 from collections.abc import Iterator
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pycrawl.cli import output
-from pycrawl.cli.common import crawl_directory, directory_option, judging_progress, moment, open_for_reading, plural
+from pycrawl.cli.common import crawl_directory, directory_option, moment, open_for_reading
 from pycrawl.errors import NothingFetched, PycrawlError, StoppedByLimit, UsageError
 
 if TYPE_CHECKING:
@@ -23,13 +22,8 @@ if TYPE_CHECKING:
     from pycrawl.config import Config
     from pycrawl.crawl.directory import CrawlDirectory
     from pycrawl.crawl.progress import Ended, RunLimits
-    from pycrawl.crawl.session import Session
-    from pycrawl.state.database import Database
 
-_MOST_DEFAULT_FETCHERS = 8  # processes, however many cores there are
 _INTERRUPTED = 130
-_OTHERS = 0o077  # the mode's bits for all but the owner
-_SECRET_HEADERS = ("authorization", "cookie", "key", "token")  # in names of headers
 
 
 def _reads(kind: str) -> Any:
@@ -118,11 +112,10 @@ def _crawl(
     directory: CrawlDirectory, limits: RunLimits, fetchers: int | None, report: Path | None, recrawl: bool
 ) -> None:
     config = directory.config()
-    count = fetchers or config.crawl.fetchers or min(os.cpu_count() or 1, _MOST_DEFAULT_FETCHERS)
     if report is not None:
         _must_be_writable(report)
     with directory.hold():
-        ended = _run(directory, config, count, limits, recrawl)
+        ended = _run(directory, config, fetchers, limits, recrawl)
     if report is not None:
         _write_report(report, ended)
     if ended.reason == "interrupted":
@@ -163,99 +156,13 @@ def _figures(ended: Ended) -> dict[str, Any]:
     return {**figures.pop("counts"), **figures}
 
 
-def _run(directory: CrawlDirectory, config: Config, fetchers: int, limits: RunLimits, recrawl: bool) -> Ended:
-    from pycrawl.crawl.run_log import open_run_log
-    from pycrawl.processes.pool import FetcherPool
-    from pycrawl.processes.signals import Interrupts
-    from pycrawl.state import meta
-    from pycrawl.state.database import Database
+def _run(directory: CrawlDirectory, config: Config, fetchers: int | None, limits: RunLimits, recrawl: bool) -> Ended:
+    from pycrawl.api.running import run_crawl
 
-    _check_settings(config)
-    directory.make_folders()
-    open_run_log(directory)
-    database = Database.open(directory.state)
-    with database.explained():
-        seed = meta.hash_seed(database)
-        notes = _notes_on_the_reader(database) + _notes_on_secrets(directory, config)
-    database.close()
-    with Interrupts() as interrupts:
-        # Started first, so that the fetchers load their libraries while this process loads its own and opens the state.
-        pool = FetcherPool(config, seed, fetchers, directory.log / "fetchers.log")
-        try:
-            from pycrawl.cli.display import open_display
-            from pycrawl.coordinator import Coordinator
-            from pycrawl.crawl.session import Session
-
-            display = open_display()
-            for note in notes:
-                display.say(note)
-            with Session(directory, config, on_judging=judging_progress(display.say)) as session:
-                _say_what_was_recovered(session, display)
-                if recrawl:
-                    _requeue(session, display)
-                with display:
-                    ended = Coordinator(session, pool, limits, interrupts, display.show).run()
-                display.end(ended, directory.docs)
-        finally:
-            pool.close()
-    return ended
+    return run_crawl(directory, config, fetchers, limits, recrawl, _open_display)
 
 
-def _check_settings(config: Config) -> None:
-    """What is wrong with the scope or names no plugin is said here, not in a fetcher's log."""
-    from pycrawl.config.sections import BUILT_IN_TRANSPORTS
-    from pycrawl.urls.scope import Scope
+def _open_display() -> Display:
+    from pycrawl.cli.display import open_display  # while the fetchers start
 
-    Scope(config)
-    if config.crawl.transport not in BUILT_IN_TRANSPORTS:
-        from pycrawl.plugins import registry  # takes some 30 ms to load
-
-        registry.find(registry.TRANSPORTS, config.crawl.transport, "crawl.transport")
-
-
-def _notes_on_the_reader(database: Database) -> list[str]:
-    """Returns what to say if the compiled reader is missing, or another reader goes on than the one of the last run,
-    and remembers which one it is."""
-    from pycrawl.native import reader_in_use, why_not
-    from pycrawl.state import meta
-
-    reader, before = reader_in_use(), meta.last_reader(database)
-    notes = []
-    if reader == "tree":
-        notes.append(f"The compiled reader is not used ({why_not}): pages are read by way of a tree, which is slower.")
-    if before and before != reader:
-        notes.append(f"Up to now the {before} reader read this crawl's pages; the {reader} reader goes on.")
-    if before != reader:
-        meta.remember_reader(database, reader)
-        database.commit()
-    return notes
-
-
-def _notes_on_secrets(directory: CrawlDirectory, config: Config) -> list[str]:
-    """Returns what to say if others can read settings that are likely to be secret."""
-    names = " ".join(name for name, _ in config.crawl.headers).lower()
-    has_secrets = "@" in config.crawl.proxy or any(entry.headers for entry in config.hosts)
-    has_secrets |= any(word in names for word in _SECRET_HEADERS)
-    if not has_secrets or not directory.config_file.stat().st_mode & _OTHERS:
-        return []
-    return [
-        f"{directory.config_file} may hold secrets (headers, or the password of a proxy), and other users can read it:"
-        " `chmod 600` changes that."
-    ]
-
-
-def _say_what_was_recovered(session: Session, display: Display) -> None:
-    recovery = session.recovery
-    if recovery.cut or recovery.removed:
-        display.say(
-            f"The last run was cut short: {plural(recovery.cut_bytes, 'byte')} behind the last commit were removed from"
-            " docs/. Their pages are fetched again."
-        )
-
-
-def _requeue(session: Session, display: Display) -> None:
-    from pycrawl.model import REVISITED
-
-    interval = session.config.recrawl.min_interval
-    count = session.frontier.requeue(time.time() - interval, tuple(REVISITED))
-    display.say(f"{plural(count, 'page')} to visit again.")
+    return open_display()

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import click
 
-from pycrawl.cli import crawl, init, output
+from pycrawl.cli import crawl, output
 from pycrawl.cli.common import (
     crawl_directory,
     directory_option_or_argument,
@@ -18,6 +18,7 @@ from pycrawl.cli.common import (
     one_directory,
     open_for_reading,
 )
+from pycrawl.cli.seeding import seed as enter_seeds
 from pycrawl.errors import UsageError
 from pycrawl.foreign.files import is_there, new_file, read_bytes
 
@@ -77,7 +78,7 @@ def _prepare(directory: CrawlDirectory) -> bool:
 
 
 def _is_unfinished(directory: CrawlDirectory) -> bool:
-    from pycrawl.cli.stats import collect
+    from pycrawl.collection.statistics import collect
 
     if not directory.state.exists():
         return False  # it was stopped while its directory was being made
@@ -89,10 +90,12 @@ def _is_unfinished(directory: CrawlDirectory) -> bool:
 
 
 def _make(directory: CrawlDirectory, seed: str) -> None:
+    from pycrawl.crawl.creation import make
+
     directory.make_folders()
     with open(new_file(directory.path, _MARK), "w", encoding="utf-8") as file:
         file.write(f"{seed}\n")
-    init.make(directory, _CONFIG, iter([seed]))
+    make(directory, _CONFIG, lambda session: enter_seeds(session, iter([seed])))
 
 
 def _port(directory: CrawlDirectory) -> int:

@@ -10,7 +10,6 @@ import click
 
 from pycrawl.cli import output
 from pycrawl.cli.common import crawl_directory, directory_option, moment, open_for_reading, parse_moment
-from pycrawl.cli.hosts_named import host_ids
 from pycrawl.errors import UsageError
 
 if TYPE_CHECKING:
@@ -64,6 +63,7 @@ def command(
       pycrawl list --state aside --reason host-denied | head
       pycrawl list --changed-since 12h
     """
+    from pycrawl.collection.hosts_named import host_ids
     from pycrawl.state.ledger import Filter, standings
 
     check_reason(reason)

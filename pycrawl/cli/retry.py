@@ -10,7 +10,6 @@ import click
 
 from pycrawl.cli import output
 from pycrawl.cli.common import crawl_directory, directory_option, open_for_reading, plural
-from pycrawl.cli.hosts_named import host_ids
 from pycrawl.errors import DirectoryHeld, UsageError
 
 if TYPE_CHECKING:
@@ -45,6 +44,8 @@ def command(path: Path, reason: str, host: str, urls: tuple[str, ...]) -> None:
     directory = crawl_directory(path)
     config = directory.config()
     if host:
+        from pycrawl.collection.hosts_named import host_ids
+
         host_ids(open_for_reading(directory), host)  # to say now that there is none, as a running crawl cannot
     request = RetryRequest(urls, reason, host)
     try:

@@ -12,6 +12,8 @@ from dataclasses import field
 from ipaddress import ip_network
 from typing import Any
 
+from pycrawl.config.patterns import check
+
 _DURATION_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
 _SIZE_UNITS = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12}
 _SIZE_UNITS |= {"k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
@@ -166,10 +168,7 @@ def patterns(value: object) -> tuple[str, ...]:
     """Reads a list of regular expressions."""
     texts = text_list(value)
     for text in texts:
-        try:
-            re.compile(text)
-        except (re.error, OverflowError, RecursionError) as error:
-            raise ValueError(f"{text!r} is not a regular expression: {error}") from None
+        check(text)
     return texts
 
 

@@ -113,10 +113,15 @@ class ScopeSection:
         text_list, (), "Never URLs that start like this; written as in allow_prefixes."
     )
     allow_patterns: tuple[str, ...] = key(
-        patterns, (), "Only URLs in which one of these regular expressions matches somewhere."
+        patterns,
+        (),
+        "Only URLs in which one of these regular expressions matches somewhere, in the syntax of RE2: as in Python, but"
+        " without look-ahead, look-behind and references back.",
     )
     deny_patterns: tuple[str, ...] = key(
-        patterns, (), "Never URLs in which one of these regular expressions matches somewhere."
+        patterns,
+        (),
+        "Never URLs in which one of these regular expressions matches somewhere; written as in allow_patterns.",
     )
     follow_external: bool = key(
         switch, True, "Follow links to hosts other than the page's own; false: stay on the seeds' hosts."

@@ -13,6 +13,7 @@ from pycrawl.state import meta
 
 COMMIT_SECONDS = 1.0  # between the beginnings of two commits: as much work as a crash may cost
 COMMIT_PAGES = 1_000  # finished URLs that make a commit due earlier, so that a group stays small in memory
+COMMIT_ROBOTS = 64  # robots.txt files that do, too: each may have 500 KiB
 _NEVER = float("inf")
 
 
@@ -54,7 +55,9 @@ class CommitCycle:
 
     @property
     def _is_due(self) -> bool:
-        return time.monotonic() - self._begun_at >= COMMIT_SECONDS or len(self._session.group.finished) >= COMMIT_PAGES
+        group = self._session.group
+        is_large = len(group.finished) >= COMMIT_PAGES or len(group.robots) >= COMMIT_ROBOTS
+        return is_large or time.monotonic() - self._begun_at >= COMMIT_SECONDS
 
     def finish(self) -> None:
         """Finish the commit that is under way, if one is, waiting for the disk."""

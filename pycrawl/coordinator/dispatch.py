@@ -21,6 +21,7 @@ _SIEVE_LINKS = 50_000  # links that are sieved at once, whatever the time: a bat
 _SIEVE_SHARE = 0.2  # of the time may go into sieving smaller batches, which happens when hosts run out of URLs
 _LONGEST_SIEVE_PAUSE = 0.4  # seconds between two small batches, reached when they bring no URL that may be fetched
 _SUSPECT_SECONDS = 0.2  # until a suspect is offered again, if another one is in flight at its fetcher (`leases.py`)
+_RULES_BYTES = 16_000_000  # of robots.txt files that one message takes to a fetcher
 _NEVER = float("inf")
 
 
@@ -91,7 +92,8 @@ class Dispatcher:
         jobs: list[FetchJob] = []
         run = self._run
         most = min(self._leases.free_slots(fetcher), run.limits.max_pages - run.counts.pages - self._leases.pages)
-        while len(jobs) < most:
+        rules_bytes = 0
+        while len(jobs) < most and rules_bytes < _RULES_BYTES:
             leased = self._frontier.lease(fetcher, now)
             if leased is None:
                 break
@@ -120,6 +122,7 @@ class Dispatcher:
             queue.holds_up |= job.kind is not Kind.PAGE
             self._leases.open(lease)
             jobs.append(job)
+            rules_bytes += len(job.robots.body) if job.robots is not None else 0
         return jobs
 
     # Traps

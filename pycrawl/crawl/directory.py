@@ -50,10 +50,14 @@ class CrawlDirectory:
         return self.path / "inbox"
 
     def make_folders(self) -> None:
-        """Make what folders are missing: the crawl's own, and those of the collection and of the logs."""
+        """Make what folders are missing: the crawl's own, and those of the collection and of the logs. When it returns,
+        their names are on the disk."""
+        missing = [folder for folder in (self.path, *self.path.parents) if not folder.exists()]
         self.path.mkdir(files.PRIVATE_FOLDER, parents=True, exist_ok=True)
         for folder in (self.docs, self.log):
             files.make_folder(self.path, folder.name)
+        for folder in (self.path, *(one.parent for one in missing)):
+            files.sync_folder(folder, ".")
 
     def config(self) -> Config:
         return load(self.config_file)
@@ -96,6 +100,8 @@ class CrawlDirectory:
             file.flush()
             os.fsync(file.fileno())
         files.rename(self.path, f"{folder}/.{name}", f"{folder}/{name}{suffix}")
+        for parent in (folder, "."):  # the folder may be new
+            files.sync_folder(self.path, parent)
 
     def inbox_files(self) -> list[str]:
         """Returns the names of the files in the inbox, the oldest first, without those that are still being written."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import TracebackType
 
 from pycrawl.crawl.directory import CrawlDirectory
@@ -23,10 +25,22 @@ class _VisibleLines(logging.Formatter):
         return visible_text(super().formatException(ei))
 
 
-def open_run_log(directory: CrawlDirectory) -> None:
-    """Have all events of this process logged from now on."""
+@contextmanager
+def run_log(directory: CrawlDirectory) -> Iterator[None]:
+    """Have all events of pycrawl inside this block logged. They go nowhere else: a program that uses pycrawl may have a
+    log of its own."""
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
     handle = open_file(directory.path, f"{directory.log.name}/crawl.log", flags)
-    handler = logging.StreamHandler(os.fdopen(handle, "a", encoding="utf-8", errors="backslashreplace"))
-    handler.setFormatter(_VisibleLines("%(asctime)s %(levelname)s %(message)s", "%Y-%m-%d %H:%M:%S%z"))
-    logging.basicConfig(handlers=[handler], level=logging.INFO)
+    logger = logging.getLogger("pycrawl")
+    before = logger.level, logger.propagate
+    with os.fdopen(handle, "a", encoding="utf-8", errors="backslashreplace") as stream:
+        handler = logging.StreamHandler(stream)
+        handler.setFormatter(_VisibleLines("%(asctime)s %(levelname)s %(message)s", "%Y-%m-%d %H:%M:%S%z"))
+        logger.addHandler(handler)
+        logger.setLevel(logging.INFO)
+        logger.propagate = False
+        try:
+            yield
+        finally:
+            logger.removeHandler(handler)
+            logger.level, logger.propagate = before

@@ -246,15 +246,17 @@ class Session:
         return pending
 
     def finish_commit(self) -> None:
-        """Write and commit the closed group. Its records must be on the disk: what `begin_commit` returned has run."""
+        """Write and commit the closed group. Raises StoreError if its records are not on the disk: what `begin_commit`
+        returned must have run."""
         assert self._closed is not None
         group, pending = self._closed
+        files = pending.files
         with self.database.explained():
             documents.save_documents(self.database, group.documents)
             documents.save_visits(self.database, group.visits)
             self.sources.save_visits(group.sources)
             documents.save_files(
-                self.database, [(file.file_id, file.name, file.length, file.records) for file in pending.files]
+                self.database, [(file.file_id, file.name, file.length, file.records) for file in files]
             )
             self.content_seen.flush()
             self.near_seen.flush()

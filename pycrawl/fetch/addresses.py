@@ -43,7 +43,7 @@ _LOW_32_BITS_V4 = (
     IPv6Network("::/96"),  # IPv4-compatible; :: and ::1 fall into 0.0.0.0/8
     IPv6Network("64:ff9b::/96"),  # NAT64 (RFC 6052)
 )
-_JUDGED = 65_536  # verdicts remembered, on single addresses and on lists of addresses
+_JUDGED = 16_384  # verdicts remembered, on single addresses and on lists of addresses
 
 
 class Guard:

@@ -20,6 +20,7 @@ MAX_PER_HOST = 50
 MAX_HOSTS = 10_000
 MAX_JAR_BYTES = 32_000_000  # of all hosts together; MAX_HOSTS full hosts would take 2 GB
 MAX_HEADER_BYTES = 8_000  # servers refuse longer header lines
+_OBJECT_BYTES = 400  # of an empty cookie
 _FOREVER = float("inf")
 _MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
 _DELIMITERS = re.compile(r"[\x09\x20-\x2f\x3b-\x40\x5b-\x60\x7b-\x7e]+")  # RFC 6265, 5.1.1
@@ -45,7 +46,8 @@ class Cookie:
 
     @property
     def size(self) -> int:
-        return len(self.name) + len(self.value) + len(self.path)
+        """Bytes of memory that it takes, about."""
+        return _OBJECT_BYTES + len(self.name) + len(self.value) + len(self.path)
 
     def goes_to(self, scheme: str, path: str, now: float) -> bool:
         return self.expires > now and (not self.is_secure or scheme == "https") and _is_below(path, self.path)

@@ -59,7 +59,7 @@ def _bracketed(host: str) -> str:
     return f"[{host}]" if ":" in host else host
 
 
-@lru_cache(maxsize=65_536)
+@lru_cache(maxsize=16_384)  # of at most some 1,000 bytes each
 def _resolve_entry(target: Target, addresses: tuple[str, ...]) -> str:
     return f"{_bracketed(target[0])}:{target[1]}:{','.join(map(_bracketed, addresses))}"
 

@@ -22,6 +22,7 @@ MIN_TTL = 30.0  # seconds; with a shorter one, every page of a host would be loo
 MAX_TTL = 86_400.0
 FAILURE_TTL = 30.0
 CACHED_HOSTS = 50_000
+MOST_ADDRESSES = 16  # of a name, that are kept and tried; an answer may have thousands
 _TRIES = 3
 _FIRST_TRY_SHARE = 5  # c-ares doubles its patience with each try: 1 + 2 + … of these parts fit into the time-out
 _AI_NOSORT = 0x80  # c-ares would open a socket per address to rank them; we put IPv4 first
@@ -134,7 +135,7 @@ class Resolver:
             self._fail(host, str(pycares.errno.strerror(error)) if error is not None else "the name has no address")
             return
         nodes = sorted(result.nodes, key=lambda node: node.family == socket.AF_INET6)  # stable: the server's order
-        addresses = tuple(dict.fromkeys(node.addr[0].decode("ascii") for node in nodes))
+        addresses = tuple(dict.fromkeys(node.addr[0].decode("ascii") for node in nodes))[:MOST_ADDRESSES]
         ttl = min([node.ttl for node in nodes] + [cname.ttl for cname in result.cnames])
         self._finish(host, self._keep(host, addresses, min(max(float(ttl), MIN_TTL), MAX_TTL)))
 

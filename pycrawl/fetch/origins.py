@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
+_LONGEST_AUTHORITY = 260  # characters: a host name of 253 (RFC 1035, 2.3.4) with a port
 # Without the code points that the URL standard forbids in hosts. Quotes, backticks and braces are allowed there.
 # Strict: what two parsers could read as different hosts ("a\@b", "a#@b") is refused, and never sent.
 _AUTHORITY = re.compile(r"""(?:\[([0-9A-Fa-f:.]+)\]|([^\0-\x20#%/:<>?@\[\\\]^|\x7f-\U0010ffff]+))(?::([0-9]{1,5}))?""")
@@ -23,10 +24,12 @@ class Origin(NamedTuple):
 def origin_of(url: str) -> Origin:
     """Returns the origin of an absolute http(s) URL; ValueError for any other text, and for a URL with credentials."""
     scheme, _, authority = url.split("/", 3)[:3]
+    if len(authority) > _LONGEST_AUTHORITY:  # not remembered, as that has no bound in bytes
+        return _origin.__wrapped__(scheme, authority)
     return _origin(scheme, authority)
 
 
-@lru_cache(maxsize=65_536)
+@lru_cache(maxsize=16_384)
 def _origin(scheme: str, authority: str) -> Origin:
     scheme = scheme.removesuffix(":")
     match = _AUTHORITY.fullmatch(authority)

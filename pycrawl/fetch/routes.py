@@ -20,6 +20,7 @@ from pycrawl.fetch.origins import Origin, origin_of
 from pycrawl.fetch.proxies import NO_PROXIES, Proxy
 from pycrawl.fetch.transport import Head, Request, Response, TransportSettings, WantsType, all_values, type_gate
 from pycrawl.model import Outcome
+from pycrawl.urls.normal_form import MAX_HOST_LENGTH
 
 _PROXY_AUTHENTICATION = 407
 _FILES_PER_SLOT = 2  # descriptors: an open connection, and one that is kept for later
@@ -143,6 +144,10 @@ class ResolvingTransport(ABC):
         except ValueError:
             detail = f"not an absolute http(s) URL in its normal form: {request.url}"
             self._fail_soon(request, started, Outcome.INTERNAL_ERROR, detail)
+            return
+        if len(origin.host) > MAX_HOST_LENGTH:
+            detail = f"a host name of {len(origin.host):,} characters"
+            self._fail_soon(request, started, Outcome.DNS_FAILURE, detail)
             return
         if self._jar is not None and not request.cookies:
             request = replace(request, cookies=self._jar.header(request.url, time.time()))

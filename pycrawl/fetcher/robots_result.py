@@ -16,21 +16,32 @@ from pycrawl.urls.normal_form import UrlRules, normalise
 from pycrawl.urls.parts import GUESSED_PATH, origin
 
 _RULES_KEPT = 20_000  # origins
+_RULES_BYTES = 128_000_000  # for all of them: 500 KiB of short rules take 2 MB
 _ROBOTS_REDIRECTS = 5  # RFC 9309, 2.3.1.2
 
 
 class RulesCache:
     """The rules of the origins that this fetcher serves. Those it has forgotten are sent again by the coordinator."""
 
-    def __init__(self, agent: str) -> None:
+    def __init__(self, agent: str, most_bytes: int = _RULES_BYTES) -> None:
         self._agent = agent
-        self._rules: OrderedDict[str, RobotsRules] = OrderedDict()  # by origin
+        self._rules: OrderedDict[str, RobotsRules] = OrderedDict()  # by origin, the least recently used first
+        self._most_bytes = most_bytes
+        self._bytes = 0  # that all of them take, about
 
     def keep(self, site: str, file: RobotsFile) -> RobotsRules:
-        rules = self._rules[site] = RobotsRules.parse(file, self._agent)
-        if len(self._rules) > _RULES_KEPT:
-            self._rules.popitem(last=False)
+        """Parse the robots.txt of an origin, and forget others if there is no room for it. Returns its rules."""
+        rules = RobotsRules.parse(file, self._agent, with_lines=False)
+        self._forget(site)
+        self._rules[site] = rules
+        self._bytes += rules.size
+        while len(self._rules) > 1 and (len(self._rules) > _RULES_KEPT or self._bytes > self._most_bytes):
+            self._forget(next(iter(self._rules)))
         return rules
+
+    def _forget(self, site: str) -> None:
+        rules = self._rules.pop(site, None)
+        self._bytes -= rules.size if rules is not None else 0
 
     def refusal(self, job: FetchJob) -> Outcome | None:
         """Why robots.txt keeps us from doing this job, if it does. Rules that came with the job are kept."""

@@ -104,6 +104,12 @@ def rename(root: Path, name: str, new: str) -> None:
         os.rename(last, new_last, src_dir_fd=folder, dst_dir_fd=new_folder)
 
 
+def sync_folder(root: Path, name: str) -> None:
+    """Return when the names in a folder are on the disk; "." is `root` itself. What is in the files is not synced."""
+    with _folder_of(root, name if name == "." else f"{name}/.") as (folder, _), _named(root / name):
+        os.fsync(folder)
+
+
 @contextmanager
 def _folder_of(root: Path, name: str) -> Iterator[tuple[int, str]]:
     """Yields a descriptor of the folder that `name` is in, and the last part of the name."""

@@ -43,6 +43,9 @@ def set_entities(entities: dict[str, str], /) -> None: ...
 def set_content_rules(*constants: Any) -> None:
     """Takes the constants of `parse/frames.py` and `parse/text.py`, in the order that `parse/html.py` gives them."""
 
+def set_frame_names(*words: Any) -> None:
+    """Takes the words of `parse/frame_names.py`, in the order that `parse/html.py` gives them."""
+
 class LinkCache:
     """What links came to, by their text (`parse/link_cache.py` says what the methods do)."""
 

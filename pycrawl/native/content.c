@@ -2,61 +2,11 @@
 
 #include "scan.h"
 
-#define MOST_WORDS 1024 /* names that tell of a frame; a power of two, twice as many as there are */
-#define LONGEST_WORD 23 /* bytes */
-#define MOST_STARTS 32
-
 Rules rules;
 
 /* What `worth_of` and `is_kept` ask of an element, by its tag. */
-enum { HEADING = 1, ITEM = 2, PROSE = 4, CONTENT = 8 };
+enum { HEADING = 1, ITEM = 2, PROSE = 4 };
 static uint8_t roles[TAG_COUNT];
-static uint8_t suspicions[TAG_COUNT]; /* of the tag itself, whatever the names of the box say */
-
-typedef struct {
-    char letters[LONGEST_WORD + 1];
-    byte length;
-    byte suspicion;
-} Word;
-
-static Word words[MOST_WORDS];
-static Word starts[MOST_STARTS];
-static size_t starts_count;
-
-static Word *word_place(const char *letters, size_t length) {
-    uint32_t hash = 2166136261u;
-    for (size_t place = 0; place < length; place++) {
-        hash = (hash ^ (byte)letters[place]) * 16777619u;
-    }
-    size_t slot = hash % MOST_WORDS;
-    while (words[slot].length && (words[slot].length != length || memcmp(words[slot].letters, letters, length) != 0)) {
-        slot = (slot + 1) % MOST_WORDS;
-    }
-    return &words[slot];
-}
-
-/* Takes words from a sequence, each into the place that `place_of` has for it. */
-static int take_words(PyObject *sequence, byte suspicion, bool are_starts, size_t *taken) {
-    Py_ssize_t count = PySequence_Size(sequence);
-    for (Py_ssize_t place = 0; place < count; place++) {
-        PyObject *item = PySequence_GetItem(sequence, place);
-        Py_ssize_t length = 0;
-        const char *letters = item != NULL ? PyUnicode_AsUTF8AndSize(item, &length) : NULL;
-        if (letters == NULL || length > LONGEST_WORD || ++*taken > (are_starts ? MOST_STARTS : MOST_WORDS / 2)) {
-            Py_XDECREF(item);
-            if (!PyErr_Occurred()) {
-                PyErr_SetString(PyExc_ValueError, "expected fewer or shorter words");
-            }
-            return -1;
-        }
-        Word *word = are_starts ? &starts[starts_count++] : word_place(letters, (size_t)length);
-        memcpy(word->letters, letters, (size_t)length);
-        word->length = (byte)length;
-        word->suspicion = suspicion;
-        Py_DECREF(item);
-    }
-    return count < 0 ? -1 : 0;
-}
 
 /* Adds a role to the tags that a sequence names. */
 static int take_role(PyObject *names, uint8_t *table, uint8_t role) {
@@ -79,95 +29,22 @@ static int take_role(PyObject *names, uint8_t *table, uint8_t role) {
 
 PyObject *native_set_content_rules(PyObject *self, PyObject *args) {
     (void)self;
-    PyObject *inline_tags, *void_tags, *unseen, *headings, *items, *prose, *content, *maybe_tags, *sure_tags;
-    PyObject *maybe, *sure, *sure_starts;
-    if (!PyArg_ParseTuple(args, "(ddd)ddddddnnnnn(OOO)(OOOO)(OO)(OOO)", &rules.shares[0], &rules.shares[1], &rules.shares[2],
-                          &rules.many_links, &rules.some_links, &rules.short_prose, &rules.litter, &rules.link_list,
-                          &rules.floor, &rules.short_words, &rules.fewest_words, &rules.longest_name, &rules.long_word,
-                          &rules.characters_of_word, &inline_tags, &void_tags, &unseen, &headings, &items, &prose, &content,
-                          &maybe_tags, &sure_tags, &maybe, &sure, &sure_starts)) {
+    PyObject *inline_tags, *void_tags, *unseen, *headings, *items, *prose;
+    double *first = rules.shares, *again = rules.shares_again;
+    if (!PyArg_ParseTuple(args, "(ddddd)(ddddd)(ddd)ddddddnnnn(OOO)(OOO)", &first[0], &first[1], &first[2], &first[3], &first[4],
+                          &again[0], &again[1], &again[2], &again[3], &again[4], &rules.little, &rules.small_part,
+                          &rules.prose_words, &rules.many_links, &rules.some_links, &rules.short_prose, &rules.litter,
+                          &rules.link_list, &rules.floor, &rules.short_words, &rules.fewest_words, &rules.long_word,
+                          &rules.characters_of_word, &inline_tags, &void_tags, &unseen, &headings, &items, &prose)) {
         return NULL;
     }
-    memset(words, 0, sizeof words);
     memset(roles, 0, sizeof roles);
-    memset(suspicions, 0, sizeof suspicions);
-    starts_count = 0;
-    size_t taken = 0, starts_taken = 0;
     if (add_tags(inline_tags, TAG_INLINE) < 0 || add_tags(void_tags, TAG_VOID) < 0 || add_tags(unseen, TAG_UNSEEN) < 0 ||
-        take_role(headings, roles, HEADING) < 0 || take_role(items, roles, ITEM) < 0 || take_role(prose, roles, PROSE) < 0 ||
-        take_role(content, roles, CONTENT) < 0 || take_role(maybe_tags, suspicions, 1) < 0 ||
-        take_role(sure_tags, suspicions, 2) < 0 || take_words(maybe, 1, false, &taken) < 0 ||
-        take_words(sure, 2, false, &taken) < 0 || take_words(sure_starts, 2, true, &starts_taken) < 0) {
+        take_role(headings, roles, HEADING) < 0 || take_role(items, roles, ITEM) < 0 || take_role(prose, roles, PROSE) < 0) {
         return NULL;
     }
     mark_leaving_tags();
     Py_RETURN_NONE;
-}
-
-static inline bool is_capital(char letter) {
-    return letter >= 'A' && letter <= 'Z';
-}
-
-static inline bool is_small(char letter) {
-    return letter >= 'a' && letter <= 'z';
-}
-
-static int suspicion_of_word(const char *letters, size_t length) {
-    char small[LONGEST_WORD];
-    size_t shown = length < LONGEST_WORD ? length : LONGEST_WORD;
-    for (size_t place = 0; place < shown; place++) {
-        small[place] = (char)(letters[place] | 0x20);
-    }
-    int most = length <= LONGEST_WORD ? word_place(small, length)->suspicion : 0;
-    for (size_t place = 0; most < 2 && place < starts_count; place++) {
-        if (starts[place].length <= shown && memcmp(starts[place].letters, small, starts[place].length) == 0) {
-            most = 2;
-        }
-    }
-    return most;
-}
-
-/* Words are runs of small letters with at most one capital in front, or runs of capitals. */
-static int suspicion_of_name(const char *name, size_t length) {
-    int most = 0;
-    size_t at = 0;
-    length = length < (size_t)rules.longest_name ? length : (size_t)rules.longest_name;
-    while (at < length && most < 2) {
-        size_t begin = at;
-        if (is_capital(name[at]) && !(at + 1 < length && is_small(name[at + 1]))) {
-            while (at < length && is_capital(name[at])) {
-                at++;
-            }
-        } else if (is_capital(name[at]) || is_small(name[at])) {
-            at++;
-            while (at < length && is_small(name[at])) {
-                at++;
-            }
-        } else {
-            at++;
-            continue;
-        }
-        int found = suspicion_of_word(name + begin, at - begin);
-        most = found > most ? found : most;
-    }
-    return most;
-}
-
-int suspicion_of(uint8_t tag, const char *class_name, size_t class_length, const char *id, size_t id_length) {
-    if (roles[tag] & CONTENT) {
-        return 0;
-    }
-    int most = suspicions[tag];
-    if (most == 2) {
-        return most;
-    }
-    int by_class = suspicion_of_name(class_name, class_length);
-    most = by_class > most ? by_class : most;
-    if (most < 2) {
-        int by_id = suspicion_of_name(id, id_length);
-        most = by_id > most ? by_id : most;
-    }
-    return most;
 }
 
 /* Blocks */
@@ -211,17 +88,62 @@ static void clear(Box *boxes, size_t count) {
     }
 }
 
-static void find_frames(Box *boxes, size_t box_count, const Block *blocks, size_t block_count, const double *worths) {
-    clear(boxes, box_count);
-    for (size_t place = 0; place < block_count; place++) {
-        if (worths[place] > 0) {
-            boxes[blocks[place].box].worth += worths[place];
+/* A page's boxes and blocks, what the blocks are worth, and for each block whether it is kept. */
+typedef struct {
+    Box *boxes;
+    size_t box_count;
+    const Block *blocks;
+    size_t block_count;
+    double *worths;
+    bool *kept, *good;
+    size_t words_kept;
+    double worth_kept; /* of good blocks */
+} Choice;
+
+/* Sums up what is in each box, and what the whole page has, which is in box 0. */
+static void weigh(Choice *page) {
+    Box *boxes = page->boxes;
+    for (size_t box = 0; box < page->box_count; box++) {
+        boxes[box].sum = 0;
+        boxes[box].words = 0;
+        boxes[box].has_prose = false;
+    }
+    for (size_t place = 0; place < page->block_count; place++) {
+        const Block *block = &page->blocks[place];
+        double worth = worth_of(boxes[block->box].tag, block->words, link_share(block));
+        page->worths[place] = worth;
+        boxes[block->box].words += (double)block->words;
+        if (worth > 0) {
+            boxes[block->box].sum += worth;
+            boxes[block->box].has_prose |= worth >= rules.prose_words;
         }
     }
-    add_up(boxes, box_count, 0.0);
+    for (size_t box = page->box_count; box-- > 1;) {
+        Box *outer = &boxes[boxes[box].parent];
+        outer->sum += boxes[box].sum;
+        outer->words += boxes[box].words;
+        outer->has_prose |= boxes[box].has_prose;
+    }
+}
+
+static bool is_frame(const Box *box, const Box *whole, const double *shares) {
+    double share = shares[box->suspicion];
+    bool is_small = box->sum < share * whole->sum;
+    switch (box->suspicion) {
+    case LEVEL_WEAK:
+        return is_small && !box->has_prose;
+    case LEVEL_HARD:
+        return is_small || box->words < share * whole->words;
+    default:
+        return is_small;
+    }
+}
+
+static void find_frames(Choice *page, const double *shares) {
+    Box *boxes = page->boxes;
     boxes[0].framed = false;
-    for (size_t box = 1; box < box_count; box++) {
-        boxes[box].framed = boxes[boxes[box].parent].framed || boxes[box].worth < rules.shares[boxes[box].suspicion] * boxes[0].worth;
+    for (size_t box = 1; box < page->box_count; box++) {
+        boxes[box].framed = boxes[boxes[box].parent].framed || is_frame(&boxes[box], &boxes[0], shares);
     }
 }
 
@@ -259,44 +181,84 @@ static bool is_kept(uint8_t tag, bool is_links, const bool *good, size_t count, 
     return tag == TAG_P || (follows && ((place >= 1 && good[place - 1]) || (place >= 2 && good[place - 2])));
 }
 
-size_t choose_content(Box *boxes, size_t box_count, const Block *blocks, size_t block_count, bool *kept, double *worths) {
-    for (size_t place = 0; place < block_count; place++) {
-        const Block *block = &blocks[place];
-        worths[place] = worth_of(boxes[block->box].tag, block->words, link_share(block));
+static void keep(Choice *page, size_t place, bool is_content) {
+    page->kept[place] = is_content;
+    if (is_content) {
+        page->words_kept += page->blocks[place].words;
     }
-    find_frames(boxes, box_count, blocks, block_count, worths);
-    size_t best = best_box(boxes, box_count, blocks, block_count, worths);
+}
+
+/* Marks the content if names of frames count up to these shares of the page. */
+static void choose(Choice *page, const double *shares) {
+    Box *boxes = page->boxes;
+    find_frames(page, shares);
+    size_t best = best_box(boxes, page->box_count, page->blocks, page->block_count, page->worths);
     size_t end = best + 1;
-    while (end < box_count && boxes[end].parent >= best) {
+    while (end < page->box_count && boxes[end].parent >= best) {
         end++;
     }
-    /* Of the blocks inside, `kept` first holds, closely packed, which are good; there are never more of them. */
+    page->words_kept = 0;
+    page->worth_kept = 0;
+    /* Of the blocks inside, closely packed, which are good. */
+    size_t inside = 0;
+    for (size_t place = 0; place < page->block_count; place++) {
+        uint32_t box = page->blocks[place].box;
+        if (box >= best && box < end && !boxes[box].framed) {
+            page->good[inside++] = page->worths[place] > 0;
+            page->worth_kept += page->worths[place] > 0 ? page->worths[place] : 0;
+        }
+    }
+    size_t rank = 0;
+    for (size_t place = 0; place < page->block_count; place++) {
+        uint32_t box = page->blocks[place].box;
+        page->kept[place] = false;
+        if (box >= best && box < end && !boxes[box].framed) {
+            bool is_links = link_share(&page->blocks[place]) > rules.many_links;
+            keep(page, place, page->good[rank] || is_kept(boxes[box].tag, is_links, page->good, inside, rank));
+            rank++;
+        }
+    }
+}
+
+/* Marks all blocks but those in boxes whose names surely tell of a frame. */
+static void choose_unframed(Choice *page) {
+    Box *boxes = page->boxes;
+    page->words_kept = 0;
+    for (size_t box = 1; box < page->box_count; box++) {
+        boxes[box].framed = boxes[boxes[box].parent].framed || boxes[box].suspicion >= LEVEL_SURE;
+    }
+    for (size_t place = 0; place < page->block_count; place++) {
+        keep(page, place, !boxes[page->blocks[place].box].framed);
+    }
+}
+
+static bool is_enough(const Choice *page) {
+    double words = (double)page->words_kept;
+    return page->words_kept >= (size_t)rules.fewest_words && words >= rules.small_part * page->boxes[0].words;
+}
+
+bool choose_content(Box *boxes, size_t box_count, const Block *blocks, size_t block_count, bool *kept, double *worths) {
     bool *good = malloc(block_count + 1);
     if (good == NULL) {
-        return 0;
+        return false;
     }
-    size_t inside = 0;
-    for (size_t place = 0; place < block_count; place++) {
-        uint32_t box = blocks[place].box;
-        if (box >= best && box < end && !boxes[box].framed) {
-            good[inside++] = worths[place] > 0;
-        }
+    Choice page = {
+        .boxes = boxes, .box_count = box_count, .blocks = blocks, .block_count = block_count, .worths = worths, .kept = kept,
+        .good = good};
+    weigh(&page);
+    choose(&page, rules.shares);
+    if (!is_enough(&page) || page.worth_kept < rules.little * boxes[0].sum) {
+        choose(&page, rules.shares_again);
     }
-    size_t rank = 0, found = 0, words_found = 0;
-    for (size_t place = 0; place < block_count; place++) {
-        uint32_t box = blocks[place].box;
-        kept[place] = false;
-        if (box < best || box >= end || boxes[box].framed) {
-            continue;
+    bool is_found = is_enough(&page);
+    if (!is_found) {
+        choose_unframed(&page);
+        is_found = is_enough(&page);
+        if (!is_found) {
+            choose(&page, rules.shares_again);
+            is_found = page.words_kept >= (size_t)rules.fewest_words;
         }
-        bool is_links = link_share(&blocks[place]) > rules.many_links;
-        kept[place] = good[rank] || is_kept(boxes[box].tag, is_links, good, inside, rank);
-        if (kept[place]) {
-            found++;
-            words_found += blocks[place].words;
-        }
-        rank++;
     }
     free(good);
-    return words_found >= (size_t)rules.fewest_words ? found : 0;
+    return is_found;
 }

@@ -85,11 +85,17 @@ typedef struct {
 typedef struct {
     uint32_t parent;  /* stands before it; that of box 0 is 0 */
     uint8_t tag;
-    uint8_t suspicion;  /* how much its names tell that it frames the page: 0, 1, 2 */
+    uint8_t suspicion;  /* how much its names tell that it frames the page: one of the levels below */
     bool unseen;  /* nothing in it is shown */
     bool framed;
+    bool has_prose;
     double worth;
+    double sum;  /* worth of the good blocks inside */
+    double words;  /* of all blocks inside */
 } Box;
+
+/* What parse/frame_names.py calls WEAK, SURE and HARD. */
+enum { LEVEL_WEAK = 1, LEVEL_SURE = 3, LEVEL_HARD = 4, LEVEL_COUNT = 5 };
 
 /* The order matters where ranges are asked for: ARTICLE to BLOCKQUOTE and H1 to HR end paragraphs; TABLE to TH. */
 enum Tag {
@@ -110,16 +116,18 @@ void mark_leaving_tags(void);
 
 /* What parse/frames.py and parse/text.py say; `set_content_rules` takes it from there. */
 typedef struct {
-    double shares[3], many_links, some_links, short_prose, litter, link_list, floor;
-    Py_ssize_t short_words, fewest_words, longest_name, long_word, characters_of_word;
+    double shares[LEVEL_COUNT], shares_again[LEVEL_COUNT], little, small_part, prose_words;
+    double many_links, some_links, short_prose, litter, link_list, floor;
+    Py_ssize_t short_words, fewest_words, long_word, characters_of_word;
 } Rules;
 
 extern Rules rules;
 
 PyObject *native_set_content_rules(PyObject *self, PyObject *args);
+PyObject *native_set_frame_names(PyObject *self, PyObject *args);
 int suspicion_of(uint8_t tag, const char *class_name, size_t class_length, const char *id, size_t id_length);
-/* Marks the blocks of the main content; returns how many there are. `kept` has a place for each block. */
-size_t choose_content(Box *boxes, size_t box_count, const Block *blocks, size_t block_count, bool *kept, double *worths);
+/* Marks the blocks of the main content in `kept`, which has a place for each block; false if all text is meant. */
+bool choose_content(Box *boxes, size_t box_count, const Block *blocks, size_t block_count, bool *kept, double *worths);
 
 #pragma GCC visibility pop
 

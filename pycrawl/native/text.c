@@ -195,7 +195,7 @@ PyObject *content_of(Page *page) {
     PyObject *content = NULL;
     if (kept == NULL || worths == NULL || joined == NULL) {
         PyErr_NoMemory();
-    } else if (choose_content(page->boxes, page->box_count, page->blocks, count, kept, worths) > 0) {
+    } else if (choose_content(page->boxes, page->box_count, page->blocks, count, kept, worths)) {
         char *to = joined;
         for (size_t place = 0; place < count; place++) {
             if (kept[place]) {

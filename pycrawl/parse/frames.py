@@ -1,12 +1,9 @@
-"""What blocks of text are worth, and which boxes frame a page: the rules that all ways of finding content share.
+"""What blocks of text are worth, and how much of a page a frame may hold: the rules that all readers share.
 
 The compiled reader is given these constants (`html.py` does it) and has none of its own.
 """
 
 from __future__ import annotations
-
-import re
-from functools import lru_cache
 
 MANY_LINKS = 0.5  # of a block's letters: its characters but spaces
 SOME_LINKS = 0.2  # the same, in lists and tables
@@ -21,26 +18,15 @@ HEADINGS = frozenset("h1 h2 h3 h4 h5 h6".split())
 ITEMS = frozenset("li td th dd".split())
 PROSE = frozenset("p li td th dd dt pre blockquote".split())
 
-# A box named like a frame is one if it holds less than this share of the page's worth; else it is around everything.
-SHARES = (0.0, 0.25, 0.65)  # by how much its name tells: nothing, maybe, surely
-LONGEST_NAME = 100  # characters that are read of class, and of id
-SURE_TAGS = frozenset("nav footer aside menu dialog figure figcaption".split())
-MAYBE_TAGS = frozenset(("header", "form", "address"))
-CONTENT_TAGS = frozenset(("article", "main", "body"))
-SURE_WORDS = frozenset(
-    "nav navbar navigation menu submenu breadcrumb breadcrumbs footer sidebar aside ad ads cookie cookies consent gdpr "
-    "popup modal overlay lightbox comment comments commentlist respond replies popular trending share sharing sharebar "
-    "social sociable newsletter signup login register widget widgets pagination pager toolbar hidden screenreader sr "
-    "visuallyhidden noprint masthead copyright disclaimer taboola outbrain linklist teaser teasers".split()
-)
-SURE_STARTS = ("advert", "sponsor", "promo", "disqus", "related", "recommend", "recirc", "subscri")
-MAYBE_WORDS = frozenset(
-    "side foot banner reply more most also follow tag tags tagcloud paging skip caption credit credits byline author "
-    "bio meta metadata timestamp dateline legal carousel slideshow gallery link links rating ratings poll prev "
-    "previous next tooltip topic topics search header button btn cta tool tools utility category categories rail right "
-    "notice alert".split()
-)
-_NAME_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")  # also in camelCase
+# A box named like a frame is one if it holds less than this share of the page's worth, by how much its name tells
+# (`frame_names.py`); else it is around everything. A HARD one is a frame also if it holds less than that of the words:
+# in a page of links, its footer may be all the prose there is.
+SHARES = (0.0, 0.25, 0.35, 0.8, 0.8)
+# Where the names leave less of the page's worth than LITTLE, they mislead: only these shares count then.
+SHARES_AGAIN = (0.0, 0.0, 0.0, 0.05, 0.8)
+LITTLE = 0.12  # of the page's worth
+PROSE_WORDS = 25  # worth of a block that keeps a box of a WEAK name from being a frame
+SMALL_PART = 0.03  # of all words: with less, the page is a list, and all that is not framed counts
 
 
 def worth_of(tag: str, words: int, link_share: float) -> float:
@@ -69,14 +55,3 @@ def is_kept(tag: str, is_links: bool, good: list[bool], position: int) -> bool:
     if is_links:
         return False
     return tag == "p" or (follows and any(good[max(0, position - 2) : position]))
-
-
-@lru_cache(16_384)
-def suspicion(tag: str, class_name: str, identifier: str) -> int:
-    """How much the names of a box tell that it belongs to the frame: an index of `SHARES`."""
-    if tag in CONTENT_TAGS:
-        return 0
-    words = [word.lower() for word in _NAME_WORD.findall(f"{class_name} {identifier}")]
-    if tag in SURE_TAGS or not SURE_WORDS.isdisjoint(words) or any(word.startswith(SURE_STARTS) for word in words):
-        return 2
-    return 1 if tag in MAYBE_TAGS or not MAYBE_WORDS.isdisjoint(words) else 0

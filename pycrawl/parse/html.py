@@ -12,7 +12,7 @@ from html.entities import html5
 
 from pycrawl.native import compiled
 from pycrawl.native.body_scan import scan_body
-from pycrawl.parse import frames
+from pycrawl.parse import frame_names, frames
 from pycrawl.parse import text as text_rules
 from pycrawl.parse.charset import ASCII, Charset, charset_of, in_utf8
 from pycrawl.parse.feed_types import FEED_TYPES, media_type_of
@@ -28,6 +28,8 @@ if compiled is not None:
     compiled.set_entities(html5)
     compiled.set_content_rules(
         frames.SHARES,
+        frames.SHARES_AGAIN,
+        (frames.LITTLE, frames.SMALL_PART, frames.PROSE_WORDS),
         frames.MANY_LINKS,
         frames.SOME_LINKS,
         frames.SHORT_PROSE,
@@ -36,13 +38,18 @@ if compiled is not None:
         frames.FLOOR,
         frames.SHORT_WORDS,
         frames.FEWEST_WORDS,
-        frames.LONGEST_NAME,
         text_rules.LONG_WORD,
         text_rules.CHARACTERS_OF_WORD,
         (text_rules.INLINE_TAGS, text_rules.VOID_TAGS, text_rules.UNSEEN_TAGS),
-        (sorted(frames.HEADINGS), sorted(frames.ITEMS), sorted(frames.PROSE), sorted(frames.CONTENT_TAGS)),
-        (sorted(frames.MAYBE_TAGS), sorted(frames.SURE_TAGS)),
-        (sorted(frames.MAYBE_WORDS), sorted(frames.SURE_WORDS), frames.SURE_STARTS),
+        (sorted(frames.HEADINGS), sorted(frames.ITEMS), sorted(frames.PROSE)),
+    )
+    compiled.set_frame_names(
+        frame_names.LONGEST_NAME,
+        sorted(frame_names.CONTENT_TAGS),
+        sorted(frame_names.TAGS.items()),
+        [(word, level, flags) for word, (level, flags) in sorted(frame_names.WORDS.items())],
+        frame_names.SURE_STARTS,
+        frame_names.STEADY_STARTS,
     )
 
 

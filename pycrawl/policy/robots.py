@@ -36,6 +36,11 @@ MAX_SITEMAP_LENGTH = 2000  # characters
 
 _ROBOTS_PATH = "/robots.txt"
 
+# Memory, in bytes, about.
+_RULES_BYTES = 600
+_PREFIX_BYTES = 57  # besides its characters
+_SPECIAL_BYTES = 600
+
 _DIVIDERS = "/?"
 _FIT = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!$&'()+,;=:@[]"
 _FIT_CLASS = re.escape(_FIT + _DIVIDERS)
@@ -109,7 +114,8 @@ class _Rule:
 
     @property
     def is_prefix(self) -> bool:
-        return not (self.middle or self.tail or self.exact)
+        """True if it is no more than its head; "/a*" is longer by a "*", which counts."""
+        return self.octets == len(self.head) and not self.exact
 
     @property
     def longest_part(self) -> str:
@@ -252,7 +258,17 @@ class _Reading:
 class RobotsRules:
     """The rules of one robots.txt for one robot."""
 
-    __slots__ = ("_denials", "_denied_prefixes", "_rules", "crawl_delay", "digest", "sitemaps", "unreachable")
+    __slots__ = (
+        "_allowed_prefixes",
+        "_denials",
+        "_denied_prefixes",
+        "_rules",
+        "_special",
+        "crawl_delay",
+        "digest",
+        "sitemaps",
+        "unreachable",
+    )
 
     def __init__(
         self,
@@ -261,31 +277,44 @@ class RobotsRules:
         crawl_delay: float | None = None,
         sitemaps: tuple[str, ...] = (),
         unreachable: bool = False,
+        with_lines: bool = True,
     ) -> None:
-        self._rules = sorted(rules, key=lambda rule: rule.precedence)
-        denials = [rule for rule in self._rules if not rule.allow]
-        self._denied_prefixes = tuple(rule.head for rule in denials if rule.is_prefix)
-        self._denials = [(rule.longest_part, rule) for rule in denials if not rule.is_prefix]
+        ordered = sorted(rules, key=lambda rule: rule.precedence)
+        # Files may have tens of thousands of plain prefixes: of these, only the texts are kept, the longest first.
+        self._denied_prefixes = tuple(rule.head for rule in ordered if rule.is_prefix and not rule.allow)
+        self._allowed_prefixes = tuple(rule.head for rule in ordered if rule.is_prefix and rule.allow)
+        self._special = [rule for rule in ordered if not rule.is_prefix]
+        self._denials = [(rule.longest_part, rule) for rule in self._special if not rule.allow]
+        self._rules = ordered if with_lines else []
         self.digest = digest
         self.crawl_delay = crawl_delay
         self.sitemaps = sitemaps
         self.unreachable = unreachable
 
     @classmethod
-    def parse(cls, file: RobotsFile, agent: str) -> RobotsRules:
-        """The rules for the robot whose product token is `agent` (2.2.1)."""
+    def parse(cls, file: RobotsFile, agent: str, with_lines: bool = True) -> RobotsRules:
+        """The rules for the robot whose product token is `agent` (2.2.1).
+
+        `with_lines`: `verdict` will be asked for; without, the rules take a quarter of the memory.
+        """
         digest = robots_digest(file.body)
         if 300 <= file.status < 500 and file.status != 429:  # 2.3.1.2 and 2.3.1.3: unavailable
             return cls(digest)
         # 2.3.1.4. 429 counts as a 4xx there, but a server that asks for fewer requests does not ask for all of
         # them without rules; Google reads it as a server error too.
         if not 200 <= file.status < 300:
-            return cls(digest, (_DENY_ALL,), unreachable=True)
+            return cls(digest, (_DENY_ALL,), unreachable=True, with_lines=with_lines)
         reading = _Reading(agent)
         reading.read(_lines(file.body))
         group = reading.group
         rules = (_rule(*key, line, number) for key, (line, number) in group.rules.items())
-        return cls(digest, filter(None, rules), group.crawl_delay, reading.sitemaps)
+        return cls(digest, filter(None, rules), group.crawl_delay, reading.sitemaps, with_lines=with_lines)
+
+    @property
+    def size(self) -> int:
+        """Bytes of memory that the rules take, about, without their lines."""
+        texts = (*self._denied_prefixes, *self._allowed_prefixes, *self.sitemaps)
+        return _RULES_BYTES + sum(map(len, texts)) + _PREFIX_BYTES * len(texts) + _SPECIAL_BYTES * len(self._special)
 
     def allowed(self, url: str) -> bool:
         """True if the absolute `url` may be fetched."""
@@ -293,9 +322,20 @@ class RobotsRules:
         paths = (plain[1],) if plain else _paths(url)
         for path in paths:  # most URLs meet no Disallow at all, which is the cheaper thing to find out
             if path.startswith(self._denied_prefixes) or self._is_denied(path):
-                rule = self._deciding(paths)
-                return rule is None or rule.allow
+                return self._is_allowed(paths)
         return True
+
+    def _is_allowed(self, paths: tuple[str, ...]) -> bool:
+        """What the rule of the highest precedence says: of those that match, the longest; of two as long, Allow."""
+        if paths[0] == _ROBOTS_PATH:  # 2.2.2: implicitly allowed
+            return True
+        rule = next((rule for rule in self._special if any(map(rule.matches, paths))), None)
+        best = (0, True) if rule is None else (rule.octets, rule.allow)
+        for prefixes, allow in ((self._denied_prefixes, False), (self._allowed_prefixes, True)):
+            for path in paths:
+                if path.startswith(prefixes):
+                    best = max(best, (len(next(filter(path.startswith, prefixes))), allow))
+        return best[1]
 
     def verdict(self, url: str) -> Verdict:
         """Returns whether the absolute `url` may be fetched, and the line that says so."""

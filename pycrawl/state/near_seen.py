@@ -8,7 +8,7 @@ sorting. The copy may be older than the rest.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -167,3 +167,19 @@ def _join_of(database: Database, document_id: int) -> tuple[int, float] | None:
         "SELECT near_id, resemblance FROM near WHERE document_id = ?", (document_id,)
     ).fetchone()
     return row
+
+
+def prints_by_document(database: Database, ids: Iterable[int]) -> dict[int, bytes]:
+    """Returns document → packed fingerprints (`fingerprint/page_prints.py`), for those of the documents that have a
+    record of their own and words."""
+    return dict(database.query_each("SELECT document_id, prints FROM page_prints WHERE document_id IN ({})", ids))
+
+
+def joins(database: Database) -> Iterator[tuple[int, int, float]]:
+    """Yields (near-duplicate, the older document that it was joined to, resemblance), in the order of the first."""
+    return iter(database.query("SELECT document_id, near_id, resemblance FROM near ORDER BY document_id"))
+
+
+def joined_to(database: Database, ids: Iterable[int]) -> dict[int, int]:
+    """Returns document → the older one that it was joined to, for those of the documents that were."""
+    return dict(database.query_each("SELECT document_id, near_id FROM near WHERE document_id IN ({})", ids))

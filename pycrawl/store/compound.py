@@ -67,6 +67,17 @@ def file_name(file_id: int, compress: bool) -> str:
     return f"WTX{directory:03d}/B{file:02d}{'.gz' if compress else ''}"
 
 
+def docno_of(file_id: int, number: int) -> str:
+    """Returns the DOCNO of the record with this number in a compound file."""
+    return trec_web.docno(*_directory_and_file(file_id), number)
+
+
+def place_of(docno: str) -> tuple[int, int]:
+    """Returns the compound file and the number in it that a DOCNO names. Raises StoreError if it is none of ours."""
+    directory, file, number = trec_web.parse_docno(docno)
+    return (directory - 1) * FILES_PER_DIRECTORY + file, number
+
+
 def is_compound_name(name: str) -> bool:
     """True if a file of this name can be one of the store's own."""
     match = _NAME.fullmatch(name)
@@ -133,8 +144,9 @@ def _failing(path: Path, on_failure: Callable[[PycrawlError], None]) -> Iterator
 class PendingSync:
     """The second half of a sync: `run` once, on any thread, while the writer goes on appending.
 
-    `files` are the lengths and counts to commit once `run` has returned. If `run` raised, they must not be committed,
-    and the writer refuses further work: the kernel may have dropped data that it could not write.
+    `files` are the lengths and counts to commit. They can be had only once `run` has returned, so that nothing can be
+    counted that is not on the disk. If `run` raised, they can never be had, and the writer refuses further work: the
+    kernel may have dropped data that it could not write.
     """
 
     def __init__(
@@ -144,7 +156,8 @@ class PendingSync:
         directories: list[Path],
         on_failure: Callable[[PycrawlError], None],
     ) -> None:
-        self.files = files
+        self._files = files
+        self._is_durable = False  # True once `run` has returned
         self._handles = handles  # this sync's own: the writer neither uses nor closes them
         self._directories = directories
         self._on_failure = on_failure
@@ -158,9 +171,17 @@ class PendingSync:
             for path in self._directories:
                 with _failing(path, self._on_failure):
                     fsync_directory(path)
+            self._is_durable = True
         finally:
             for _, handle in self._handles:
                 handle.close()
+
+    @property
+    def files(self) -> tuple[CompoundFile, ...]:
+        """The lengths and counts to commit. Raises StoreError if `run` has not run, or has failed."""
+        if not self._is_durable:
+            raise StoreError("records cannot be committed: they are not on the disk yet")
+        return self._files
 
 
 class _OpenFile:

@@ -50,6 +50,14 @@ class RecordReader:
 
     def read(self, file_name: str, offset: int, length: int) -> bytes:
         """Returns the uncompressed record that takes `length` bytes of the file from `offset` on."""
+        data = self.read_stored(file_name, offset, length)
+        try:
+            return trec_web.unpack(data) if file_name.endswith(".gz") else data
+        except StoreError as error:
+            raise StoreError(f"{self._root / file_name}, byte {offset}: {error}") from error
+
+    def read_stored(self, file_name: str, offset: int, length: int) -> bytes:
+        """Returns the same as it stands in the file: compressed, if its name ends in ".gz"."""
         path = self._root / file_name
         try:
             if not 0 <= length <= self._max_record_bytes or offset < 0:
@@ -59,10 +67,7 @@ class RecordReader:
             raise failure(error, path) from error
         if len(data) != length:
             raise StoreError(f"{path}: expected {length} bytes from {offset} on, found {len(data)}")
-        try:
-            return trec_web.unpack(data) if file_name.endswith(".gz") else data
-        except StoreError as error:
-            raise StoreError(f"{path}, byte {offset}: {error}") from error
+        return data
 
     def records(self, file_name: str, length: int) -> Iterator[Scanned]:
         """Yields each record in the first `length` bytes of the file: its offset and length there, and its plain text.

@@ -27,11 +27,13 @@ class LinkMemory:
     """
 
     _HOSTS = 4_096
+    _BYTES = 16_000_000  # of hashes
     _FETCHED_SLOTS = 1 << 16
 
     def __init__(self, seed: int) -> None:
         self._seed = seed
         self._last: OrderedDict[str, bytes] = OrderedDict()  # host → hashes of the links of its last page
+        self._last_bytes = 0  # of these
         self._fetched = array("Q", bytes(8 * self._FETCHED_SLOTS))
 
     def take_in(self, url: str, links: PackedLinks) -> tuple[Closure, int]:
@@ -43,8 +45,9 @@ class LinkMemory:
         host = host_key(url)
         menu = self._last.pop(host, b"")
         self._last[host] = links.hashes
-        if len(self._last) > self._HOSTS:
-            self._last.popitem(last=False)
+        self._last_bytes += len(links.hashes) - len(menu)
+        while len(self._last) > self._HOSTS or self._last_bytes > self._BYTES:
+            self._last_bytes -= len(self._last.popitem(last=False)[1])
         own = url_hash(url, self._seed)
         self._fetched[own % self._FETCHED_SLOTS] = own
         backs = self._backs(links, menu)

@@ -7,10 +7,8 @@ from collections.abc import Iterable
 
 from pycrawl.config import CONFIG_NAME
 from pycrawl.errors import ConfigError
-from pycrawl.urls.normal_form import UrlRules, normalise
+from pycrawl.urls.normal_form import MAX_HOST_LENGTH, UrlRules, normalise
 from pycrawl.urls.parts import host_key
-
-MAX_HOST_LENGTH = 253  # characters; RFC 1035, 2.3.4, less the length bytes. Longer names cannot be resolved.
 
 _AS_WRITTEN = UrlRules()
 _PLAIN_HOST = re.compile(r"(?:[a-z0-9_-]+\.)*[a-z][a-z0-9-]*")

@@ -16,6 +16,8 @@ from pycrawl.config import Config
 from pycrawl.urls.parts import ENTRY_MARK
 
 MAX_LENGTH = 65_536  # characters; the highest `limits.max_url_length`. Anything longer is rubbish.
+MAX_HOST_LENGTH = 253  # characters; RFC 1035, 2.3.4, less the length bytes. Longer names cannot be resolved.
+_LAST_PATH_START = len("https://") + MAX_HOST_LENGTH + len(":65535")  # where the path of a URL begins at the latest
 
 
 def _words(text: str) -> frozenset[str]:
@@ -100,6 +102,8 @@ def normalise(url: str, rules: UrlRules, base: str | None = None) -> str | None:
         if cleaned is None:
             return None
         href = cleaned
+    if href.find("/", 8) > _LAST_PATH_START:
+        return None
     if "?" in href or "%" in href or ";" in href or "(" in href:
         return _normalise_rest(href, rules)
     return href if len(href) <= MAX_LENGTH else None

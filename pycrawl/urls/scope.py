@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from typing import Protocol
 
 from pycrawl.config import CONFIG_NAME, Config
+from pycrawl.config.patterns import searcher
 from pycrawl.errors import ConfigError
 from pycrawl.plugins.guard import PluginFailed, guarded
 from pycrawl.urls.host_list import HostList, PrefixList
@@ -73,8 +74,8 @@ class Scope:
         self._deny_hosts = HostList("scope.deny_hosts", scope.deny_hosts)
         self._allow_prefixes = PrefixList("scope.allow_prefixes", scope.allow_prefixes)
         self._deny_prefixes = PrefixList("scope.deny_prefixes", scope.deny_prefixes)
-        self._allow_patterns = [re.compile(pattern) for pattern in scope.allow_patterns]
-        self._deny_patterns = [re.compile(pattern) for pattern in scope.deny_patterns]
+        self._allow_patterns = scope.allow_patterns
+        self._deny_patterns = scope.deny_patterns
         self._lists_hosts = len(self._allow_hosts) + len(self._deny_hosts) > 0
         self._filters = [_filter(name, config) for name in scope.filters]
         self._path_checks = self._new_path_checks()
@@ -148,10 +149,11 @@ class Scope:
             checks.append((Reason.PREFIX_DENIED, self._deny_prefixes.__contains__))
         if self._allow_prefixes:
             checks.append((Reason.PREFIX_NOT_ALLOWED, lambda url: url not in self._allow_prefixes))
-        checks += [(Reason.PATTERN_DENIED, pattern.search) for pattern in self._deny_patterns]
+        if self._deny_patterns:
+            checks.append((Reason.PATTERN_DENIED, searcher(self._deny_patterns)))
         if self._allow_patterns:
-            searches = [pattern.search for pattern in self._allow_patterns]
-            checks.append((Reason.PATTERN_NOT_ALLOWED, lambda url: not any(search(url) for search in searches)))
+            is_allowed = searcher(self._allow_patterns)
+            checks.append((Reason.PATTERN_NOT_ALLOWED, lambda url: not is_allowed(url)))
         return checks
 
     def _filtered(self, url: str) -> tuple[Reason | None, str]:

@@ -146,7 +146,7 @@ def test_get_of_what_is_read_off_a_page(tmp_path: Path) -> None:
         assert read["links"][-1] == {
             "url": f"{site.url}/more?a&b",
             "href": "/more?a&b",
-            "text": "M\u00fchle",
+            "anchor": "M\u00fchle",
             "nofollow": True,
         }
         refused = made.run("get", "--json", "--headers", f"{site.url}/", exit_code=2)

@@ -126,7 +126,7 @@ def test_json_is_exact_and_a_body_in_a_pipe_is_as_served(tmp_path: Path) -> None
         crawl.run("crawl")
         told = crawl.run("get", "--json", f"{site.url}/").stdout
         assert not FORBIDDEN.search(told)
-        assert json.loads(told)["links"][0]["text"].startswith("\x1b]0;owned\x07")
+        assert json.loads(told)["links"][0]["anchor"].startswith("\x1b]0;owned\x07")
         body = ANSWERS["/"].split(b"\r\n\r\n", 1)[1]
         got = subprocess.run(
             [sys.executable, "-m", "pycrawl", "get", "-C", crawl.path, f"{site.url}/"], capture_output=True, check=True

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from resiliparse.parse.html import HTMLTree
 
-from pycrawl.parse import frames
+from pycrawl.parse import frame_names
 from pycrawl.parse.bounds import bounded
 from pycrawl.parse.content import main_content, page_text
 from pycrawl.parse.text import Outline, outline, word_count
@@ -49,6 +49,54 @@ def parse(markup: str) -> Outline:
 )
 def test_the_frame_is_left_out(markup: str) -> None:
     assert main_content(parse(markup), "dom") == EXPECTED
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "field-label-hidden", "has-sidebar", "c-fixed-sidebar-layout--140", "teaser_blog_text", "post-layout--right",
+        "elementor-widget-wrap", "no-share", "entry themeform share", "TestReport__Section--Ads",
+    ],
+)  # fmt: skip
+def test_a_word_of_layout_does_not_outweigh_the_text(name: str) -> None:
+    """Half of the prose stands in a box of that name, half in another one."""
+    other = "".join(f"<p>{COMMENT}</p>" for _ in range(3))
+    markup = f"<main><div class='{name}'>{ARTICLE}</div><div>{other}</div></main><footer><p>{COMMENT}</p></footer>"
+    assert page_text(parse(markup)) == "\n".join([EXPECTED, *[COMMENT] * 3])
+
+
+def test_the_footer_of_a_list_is_not_its_content() -> None:
+    legal = "Copyright, all rights reserved, licensed under these terms; please see the history of this licence. " * 5
+    contents = "".join(f"<li><a href=/{number}>Chapter {number} of the manual</a></li>" for number in range(200))
+    for footer in (f"<footer>{legal}</footer>", f"<div class=footer>{legal}</div>", f"<div id=copyright>{legal}</div>"):
+        content = page_text(parse(f"<nav><a href=/>Home</a></nav><div class=body><ul>{contents}</ul></div>{footer}"))
+        assert "Chapter 7 of the manual" in content
+        assert "licensed" not in content
+
+
+def test_a_page_whose_boxes_are_all_named_like_frames() -> None:
+    markup = "".join(f"<div class=sidebar><p>{sentence}</p></div>" for sentence in (FIRST, SECOND, THIRD))
+    assert page_text(parse(markup)) == EXPECTED
+
+
+@pytest.mark.parametrize(
+    ("tag", "class_name", "identifier", "level"),
+    [
+        ("div", "", "", frame_names.NOTHING),
+        ("nav", "", "", frame_names.HARD),
+        ("article", "sidebar", "footer", frame_names.NOTHING),
+        ("div", "left-Sidebar", "", frame_names.SURE),
+        ("div", "", "CookieBanner", frame_names.HARD),
+        ("div", "related-posts", "", frame_names.SURE),
+        ("div", "post-author", "", frame_names.MAYBE),
+        ("div", "article-header", "", frame_names.NOTHING),
+        ("div", "post hentry category-news", "", frame_names.NOTHING),
+        ("p", "article-teaser", "", frame_names.WEAK),
+        ("div", "comment-body", "", frame_names.SURE),
+    ],
+)
+def test_names(tag: str, class_name: str, identifier: str, level: int) -> None:
+    assert frame_names.suspicion(tag, class_name, identifier) == level
 
 
 def test_what_belongs_to_an_article_stays() -> None:
@@ -172,10 +220,10 @@ def test_the_walk_ends_at_its_bound() -> None:
 
 
 def test_names_are_kept_no_longer_than_they_are_read() -> None:
-    frames.suspicion.cache_clear()
+    frame_names.suspicion.cache_clear()
     main_content(parse(f"<div class={'x' * 100_000}><p>{FIRST}</p></div>"))
-    assert frames.suspicion("div", "x" * frames.LONGEST_NAME, "") == 0
-    assert frames.suspicion.cache_info().hits == 1
+    assert frame_names.suspicion("div", "x" * frame_names.LONGEST_NAME, "") == 0
+    assert frame_names.suspicion.cache_info().hits == 1
 
 
 def test_quality_on_real_pages() -> None:

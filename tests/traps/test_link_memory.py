@@ -41,3 +41,11 @@ def test_the_way_back_up_is_no_way_out_but_a_page_met_elsewhere_is() -> None:
     assert links.take_in("http://a/m/2", "http://a/m/1", "http://a/m/4", "http://a/m/5") == (Closure.SECTION, 0)
     assert links.take_in("http://a/m/4", "http://a/m/1", "http://a/m/2", "http://a/m/6") == (Closure.SECTION, 0)
     assert links.take_in("http://a/m/6", "http://a/m/3", "http://a/m/7") == (Closure.OPEN, 1)
+
+
+def test_the_memory_of_links_is_bounded_in_bytes() -> None:
+    memory = LinkMemory(1)
+    links = PackedLinks(bytes(8 * 10_000))
+    for number in range(500):
+        memory.take_in(f"http://h{number}/", links)
+    assert sum(map(len, memory._last.values())) == memory._last_bytes <= LinkMemory._BYTES

@@ -253,3 +253,12 @@ def test_seeds_as_people_type_them(text: str, expected: str | None) -> None:
 @given(st.text())
 def test_no_seed_raises(text: str) -> None:
     from_user(text, RULES)
+
+
+@pytest.mark.parametrize(("length", "is_url"), [(253, True), (254, True), (270, False), (60_000, False)])
+def test_a_host_that_no_dns_can_have_makes_no_url(length: int, is_url: bool) -> None:
+    """What is remembered by host must not be long. The port is allowed for, so the limit is not exact."""
+    host = ("a" * 50 + ".") * (length // 51) + "a" * (length % 51)
+    assert (normalise(f"http://{host}/", UrlRules()) is not None) is is_url
+    assert (normalise(f"//{host}:8080/x", UrlRules(), "http://h/") is not None) is is_url
+    assert normalise(f"http://user:{'p' * 300}@h/x", UrlRules()) == "http://h/x"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pycrawl.cli.activity import activity
+from pycrawl.collection.activity import activity
 from pycrawl.state.database import Database
 from pycrawl.state.meta import RunRow
 

@@ -1,0 +1,166 @@
+"""One run of a crawl: starts the fetchers, opens the session, and lets the coordinator work until the run ends."""
+
+from __future__ import annotations
+
+import gc
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Protocol
+
+from pycrawl.config import Config
+from pycrawl.config.sections import BUILT_IN_TRANSPORTS
+from pycrawl.crawl.directory import CrawlDirectory
+from pycrawl.crawl.progress import Ended, Progress, RunLimits
+from pycrawl.crawl.run_log import run_log
+from pycrawl.crawl.words import judging_progress, plural
+from pycrawl.model import REVISITED
+from pycrawl.native import reader_in_use, why_not
+from pycrawl.processes.pool import FetcherPool
+from pycrawl.processes.signals import Interrupts
+from pycrawl.state import meta
+from pycrawl.state.database import Database
+from pycrawl.urls.scope import Scope
+
+if TYPE_CHECKING:
+    from pycrawl.crawl.session import Session
+
+_MOST_DEFAULT_FETCHERS = 8  # processes, however many cores there are
+_OTHERS = 0o077  # the mode's bits for all but the owner
+_SECRET_HEADERS = ("authorization", "cookie", "key", "token")  # in names of headers
+
+
+class Watcher(Protocol):
+    """Who watches a run: `show` is called a few times a second while the context is open, `say` and `end` while it is
+    not."""
+
+    def __enter__(self) -> Watcher: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+    def show(self, progress: Progress) -> None: ...
+
+    def say(self, text: str) -> None: ...
+
+    def end(self, ended: Ended, docs: Path) -> None: ...
+
+
+def run_crawl(
+    directory: CrawlDirectory,
+    config: Config,
+    fetchers: int | None,
+    limits: RunLimits,
+    recrawl: bool,
+    open_watcher: Callable[[], Watcher],
+    interrupts: Interrupts | None = None,
+) -> Ended:
+    """Crawl until nothing is left or a limit is reached. Returns how the run ended. The caller holds the directory.
+
+    `fetchers`: processes; None: what the settings say. `interrupts` is what another thread can end the run with.
+    """
+    _check_settings(config)
+    directory.make_folders()
+    count = fetchers or config.crawl.fetchers or min(os.cpu_count() or 1, _MOST_DEFAULT_FETCHERS)
+    with run_log(directory), _same_garbage_collector():
+        database = Database.open(directory.state)
+        with database.explained():
+            seed = meta.hash_seed(database)
+            notes = _notes_on_the_reader(database) + _notes_on_secrets(directory, config)
+        database.close()
+        with interrupts or Interrupts() as signals:
+            # Started first, so that the fetchers load their libraries while this process loads its own and opens the
+            # state.
+            pool = FetcherPool(config, seed, count, directory.log / "fetchers.log")
+            try:
+                from pycrawl.crawl.session import Session
+
+                watcher = open_watcher()
+                for note in notes:
+                    watcher.say(note)
+                with Session(directory, config, on_judging=judging_progress(watcher.say)) as session:
+                    ended = _run_session(session, pool, limits, recrawl, signals, watcher)
+                watcher.end(ended, directory.docs)
+            finally:
+                pool.close()
+    return ended
+
+
+def _run_session(
+    session: Session, pool: FetcherPool, limits: RunLimits, recrawl: bool, signals: Interrupts, watcher: Watcher
+) -> Ended:
+    from pycrawl.coordinator import Coordinator  # while the fetchers start
+
+    _say_what_was_recovered(session, watcher)
+    if recrawl:
+        _requeue(session, watcher)
+    with watcher:
+        return Coordinator(session, pool, limits, signals, watcher.show).run()
+
+
+@contextmanager
+def _same_garbage_collector() -> Iterator[None]:
+    """Leave the garbage collector as it was found: a session sets it for itself, and this may be a program with other
+    things to do."""
+    before = gc.get_threshold()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
+        gc.set_threshold(*before)
+
+
+def _check_settings(config: Config) -> None:
+    """What is wrong with the scope or names no plugin is said here, not in a fetcher's log."""
+    Scope(config)
+    if config.crawl.transport not in BUILT_IN_TRANSPORTS:
+        from pycrawl.plugins import registry  # takes some 30 ms to load
+
+        registry.find(registry.TRANSPORTS, config.crawl.transport, "crawl.transport")
+
+
+def _notes_on_the_reader(database: Database) -> list[str]:
+    """Returns what to say if the compiled reader is missing, or another reader goes on than the one of the last run,
+    and remembers which one it is."""
+    reader, before = reader_in_use(), meta.last_reader(database)
+    notes = []
+    if reader == "tree":
+        notes.append(f"The compiled reader is not used ({why_not}): pages are read by way of a tree, which is slower.")
+    if before and before != reader:
+        notes.append(f"Up to now the {before} reader read this crawl's pages; the {reader} reader goes on.")
+    if before != reader:
+        meta.remember_reader(database, reader)
+        database.commit()
+    return notes
+
+
+def _notes_on_secrets(directory: CrawlDirectory, config: Config) -> list[str]:
+    """Returns what to say if others can read settings that are likely to be secret."""
+    names = " ".join(name for name, _ in config.crawl.headers).lower()
+    has_secrets = "@" in config.crawl.proxy or any(entry.headers for entry in config.hosts)
+    has_secrets |= any(word in names for word in _SECRET_HEADERS)
+    if not has_secrets or not directory.config_file.stat().st_mode & _OTHERS:
+        return []
+    return [
+        f"{directory.config_file} may hold secrets (headers, or the password of a proxy), and other users can read it:"
+        " `chmod 600` changes that."
+    ]
+
+
+def _say_what_was_recovered(session: Session, watcher: Watcher) -> None:
+    recovery = session.recovery
+    if recovery.cut or recovery.removed:
+        watcher.say(
+            f"The last run was cut short: {plural(recovery.cut_bytes, 'byte')} behind the last commit were removed from"
+            " docs/. Their pages are fetched again."
+        )
+
+
+def _requeue(session: Session, watcher: Watcher) -> None:
+    interval = session.config.recrawl.min_interval
+    count = session.frontier.requeue(time.time() - interval, tuple(REVISITED))
+    watcher.say(f"{plural(count, 'page')} to visit again.")
