@@ -324,6 +324,16 @@ class StoreSection:
 
 
 @dataclass(frozen=True, slots=True)
+class LogsSection:
+    """How much of log/ is kept. Logs of events are short: they begin anew at 10 MB, and five older ones are kept."""
+
+    max_bytes: int = key(
+        parse_size, 1_000_000_000, "When the logs of fetches have more than this, the oldest go.", '"1 GB"'
+    )
+    max_age: float = key(parse_duration, 31_536_000.0, "Logs of fetches that are older than this go.", '"365d"')
+
+
+@dataclass(frozen=True, slots=True)
 class HostEntry:
     """One [[host]]: for which hosts, and the keys that it sets. What it does not set is as in the sections."""
 
@@ -349,6 +359,7 @@ class Config:
     sitemaps: SitemapsSection = field(default_factory=SitemapsSection)
     feeds: FeedsSection = field(default_factory=FeedsSection)
     store: StoreSection = field(default_factory=StoreSection)
+    logs: LogsSection = field(default_factory=LogsSection)
     hosts: tuple[HostEntry, ...] = ()  # [[host]]; what holds for a host is found by `urls/host_settings.py`
     plugins: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # [plugins.NAME]: what plugin NAME takes
 
