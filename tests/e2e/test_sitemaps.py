@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import gzip
 import time
+from collections import Counter
 from collections.abc import Iterable
 
 import pytest
 
+from pycrawl.simweb import SimServer, SimWebSettings
 from tests.e2e.conftest import MakeCrawl
 from tests.e2e.crawling import Crawl
 from tests.e2e.site import Reply, Site, page
@@ -262,4 +264,25 @@ def test_a_large_sitemap_comes_in_parts_and_a_kill_loses_nothing(make_crawl: Mak
         assert crawl.query("SELECT count(*) FROM urls") == [(count + 1,)]
         assert crawl.query("SELECT count(*) FROM url_hints") == [(count,)]
         assert len(crawl.query("SELECT targets FROM outlinks JOIN sources USING (url_id)")[0][0]) == 4 * count
+        crawl.verify()
+
+
+def test_a_whole_web_with_sitemaps_and_feeds(make_crawl: MakeCrawl) -> None:
+    """Every page is fetched once, whoever names it, and hosts are asked for each source once, within the pauses."""
+    web = SimWebSettings.plain(
+        seed=16, hosts=6, pages=150, port=0, mean_page_bytes=2_000, sitemap_share=1, feed_share=0.5
+    )
+    with SimServer(web) as server:
+        crawl = make_crawl([server.seed], {"crawl": {"fetchers": 2}})
+        crawl.run("crawl")
+        assert set(crawl.documents_by_url()) == server.web.reachable()
+        paths = Counter(
+            (entry.address, entry.path) for entry in server.log() if "sitemap" in entry.path or "feed" in entry.path
+        )
+        assert set(paths.values()) == {1}
+        assert len(paths) == 6 + 6 + 3
+        facts = crawl.stats()
+        assert facts["pages_fetched"] == 150
+        assert (facts["sitemaps"]["read"], facts["feeds"]["read"]) == (12, 3)
+        assert crawl.run("audit").returncode == 0
         crawl.verify()
