@@ -221,7 +221,7 @@ allow_private_addresses = true
 """
     (folder / "pycrawl.toml").write_text(settings, "utf-8")
     _run("crawl", "-C", str(folder))
-    _run("verify", "-C", str(folder))
+    _run("verify", "--deep", "-C", str(folder))
     with closing(sqlite3.connect(f"{(folder / 'state.db').as_uri()}?mode=ro", uri=True)) as database:
         rows = database.execute("SELECT url, outcome, detail FROM visits JOIN urls ON urls.id = url_id").fetchall()
         stored = {url for (url,) in database.execute("SELECT url FROM documents JOIN urls ON urls.id = url_id")}

@@ -151,7 +151,8 @@ def odd_characters(texts: Iterable[tuple[str, bytes]]) -> list[str]:
 
 def said(directory: Path, hosts: dict[str, str], environment: dict[str, str]) -> Iterator[tuple[str, bytes]]:
     """What the commands say about the crawl and the hostile URLs."""
-    commands = [["stats"], ["stats", "--errors"], ["stats", "--hosts"], ["stats", "--json"], ["audit"], ["verify"]]
+    commands = [["stats"], ["stats", "--errors"], ["stats", "--hosts"], ["stats", "--json"], ["audit"]]
+    commands.append(["verify", "--deep"])
     commands += [["list", "--state", state] for state in ("queued", "done", "aside", "failed")]
     every = max(1, len(hosts) // _LOOKED_UP)
     asked = [url for number, (name, url) in enumerate(hosts.items()) if number % every == 0 or "escapes" in name]

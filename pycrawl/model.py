@@ -175,6 +175,7 @@ class RobotsFile(NamedTuple):
     body: bytes
     fetched_at: float
     expires_at: float
+    crawl_delay: float = 0.0  # seconds, for our robot; 0: it asks for none
 
 
 class Validators(NamedTuple):
@@ -305,7 +306,6 @@ class FetchResult(NamedTuple):
     address: str = ""  # the address that was connected to, or found by a look-up
     wire_bytes: int = 0  # headers and body as they came
     retry_after: float = 0.0  # seconds, from the Retry-After header
-    crawl_delay: float = 0.0  # seconds, from robots.txt (ROBOTS jobs)
     etag: str = ""
     last_modified: str = ""
     hops: int = 0  # of a robots job: redirects followed so far

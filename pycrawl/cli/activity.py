@@ -22,14 +22,14 @@ def in_words(facts: dict[str, Any], queued: int, pid: int, saved_at: float, now:
         return "not running: the last run was cut short; `pycrawl crawl` goes on"
     if not queued:
         return "not running; nothing is left to fetch"
-    if facts["hosts"] and facts["hosts"] == facts["hosts_failing"]:
+    if facts["hosts"] and facts["hosts"] == facts["hosts_failing"] + facts["hosts_without_robots"]:
         return f"not running; {_hosts(facts, now)}"
     return f"not running; `pycrawl crawl` goes on with {plural(queued, 'URL')}"
 
 
 def _hosts(facts: dict[str, Any], now: float) -> str:
     parts = []
-    able = facts["hosts"] - facts["hosts_failing"]
+    able = facts["hosts"] - facts["hosts_failing"] - facts["hosts_without_robots"]
     if able:
         ready = facts["hosts_ready"]
         have = "has" if able == 1 else "have"
@@ -37,7 +37,9 @@ def _hosts(facts: dict[str, Any], now: float) -> str:
         parts.append(f"{plural(able, 'host')} {have} URLs to fetch, {due}")
     if facts["hosts_failing"]:
         verb = "does not answer" if facts["hosts_failing"] == 1 else "do not answer"
-        parts.append(
-            f"{plural(facts['hosts_failing'], 'host')} {verb}, the next try is at {moment(facts['next_try_at'])}"
-        )
+        parts.append(f"{plural(facts['hosts_failing'], 'host')} {verb}")
+    if facts["hosts_without_robots"]:
+        parts.append(f"robots.txt of {plural(facts['hosts_without_robots'], 'host')} is unreachable")
+    if facts["next_try_at"] is not None:
+        parts[-1] += f", the next try is at {moment(facts['next_try_at'])}"
     return "; ".join(parts) or "no URL waits for its host"

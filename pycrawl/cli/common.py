@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -122,3 +123,15 @@ def by_count(members: Mapping[str, int]) -> str:
 
 def to_stderr(text: str) -> None:
     output.complain(text)
+
+
+@contextmanager
+def step_progress() -> Iterator[Callable[[str], None]]:
+    """Shows what is being done if standard error is a terminal; yields the function to call with it."""
+    if not output.shows_progress():
+        yield lambda step: None
+        return
+    try:
+        yield output.show_progress
+    finally:
+        output.clear_progress()

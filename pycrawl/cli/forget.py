@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from pycrawl.cli import output
-from pycrawl.cli.common import crawl_directory, directory_option, plural
+from pycrawl.cli.common import crawl_directory, directory_option, plural, step_progress
 from pycrawl.errors import PycrawlError, UsageError
 
 if TYPE_CHECKING:
     from pycrawl.config import Config
     from pycrawl.crawl.directory import CrawlDirectory
-    from pycrawl.crawl.forgetting import OnStep
     from pycrawl.state.database import Database
     from pycrawl.state.forgetting import Selection
     from pycrawl.state.unwanted import Rule
@@ -71,12 +69,12 @@ def command(
     with directory.hold():
         database = Database.open(directory.state)
         try:
-            with _progress() as on_step, database.explained():
+            with step_progress() as on_step, database.explained():
                 carry_on(directory, database, config, on_step)
             with database.explained():
                 began = _begin(directory, config, database, (urls, hosts, prefixes), with_copies, dry_run, is_sure)
             if began:
-                with _progress() as on_step:
+                with step_progress() as on_step:
                     carry_on(directory, database, config, on_step)
                 output.say("Forgotten.")
         finally:
@@ -117,7 +115,7 @@ def _begin(
     if not is_sure and sys.stdin.isatty():
         output.must_confirm("This cannot be undone. Forget it?")
     recover(directory.docs, [CompoundFile(*row) for row in files(database)])  # what a killed run left may name it too
-    with _progress() as on_step:
+    with step_progress() as on_step:
         on_step("state.db: what is known of it goes")
         forgetting.begin(database, rules, seed, config.content.near_duplicate_threshold, time.time())
         database.commit()
@@ -183,15 +181,3 @@ def _list(title: str, urls: Iterable[str]) -> None:
         output.say(f"  {url}")
     if len(listed) > _MOST_LISTED:
         output.say(f"  … and {len(listed) - _MOST_LISTED:,} more")
-
-
-@contextmanager
-def _progress() -> Iterator[OnStep]:
-    """Shows what is being done if standard error is a terminal; yields the function to call with it."""
-    if not output.shows_progress():
-        yield lambda step: None
-        return
-    try:
-        yield output.show_progress
-    finally:
-        output.clear_progress()

@@ -11,8 +11,8 @@ import click
 # In the order in which `pycrawl --help` lists them.
 COMMANDS_BY_USE = {
     "Crawl": ("init", "add", "crawl", "demo"),
-    "Look": ("stats", "why", "robots", "list", "get", "dups"),
-    "Care": ("retry", "forget", "verify", "audit"),
+    "Look": ("stats", "why", "robots", "list", "get", "versions", "diff", "dups"),
+    "Care": ("retry", "forget", "verify", "audit", "compact"),
 }
 COMMANDS = tuple(name for names in COMMANDS_BY_USE.values() for name in names)
 _HELP = "help"  # a command too, but not one to list

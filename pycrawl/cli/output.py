@@ -48,6 +48,24 @@ def complain_text(text: str) -> None:
     click.echo(visible_text(text), err=True)
 
 
+def say_styled(parts: Iterable[tuple[str, str]]) -> None:
+    """Print parts of a text with a space between them; each has a style: "same", "removed" or "added". They are told
+    apart by colours on a terminal, elsewhere by marks."""
+    in_colours = sys.stdout.isatty()
+    shown = []
+    for style, text in parts:
+        plain = visible_text(text)
+        if style == "same":
+            shown.append(plain)
+        elif in_colours:
+            shown.append(
+                click.style(plain, fg="red" if style == "removed" else "green", strikethrough=style == "removed")
+            )
+        else:
+            shown.append(f"[-{plain}-]" if style == "removed" else f"{{+{plain}+}}")
+    click.echo(" ".join(shown))
+
+
 def json_line(value: object) -> str:
     """Returns a value as JSON on one line, which ends there."""
     return visible_json(json.dumps(value)) + "\n"

@@ -65,8 +65,8 @@ def verdict_line(facts: dict[str, Any]) -> str:
     """Returns what robots.txt says of the URL, in one line."""
     if facts["unreachable_since"]:
         return (
-            f"not allowed: {facts['robots_url']} has given nothing but errors since"
-            f" {moment(facts['unreachable_since'])}; it is asked for again {_from_then(facts['asked_again_at'])}"
+            f"not allowed yet: {facts['robots_url']} is unreachable since {moment(facts['unreachable_since'])}"
+            f" ({facts['unreachable_detail']}); it is asked for again {_next_try(facts['asked_again_at'])}"
         )
     if not facts["known"]:
         return f"not known yet: {facts['robots_url']} was not asked for; the crawl does so before the first page"
@@ -78,6 +78,10 @@ def verdict_line(facts: dict[str, Any]) -> str:
     if 200 <= facts["status"] < 300:
         return f"allowed: no line of {facts['robots_url']} for {facts['agent']} speaks of it"
     return f"allowed: there is no {facts['robots_url']} (status {facts['status']})"
+
+
+def _next_try(at: float) -> str:
+    return "by the next `pycrawl crawl`" if at <= time.time() else f"at {moment(at)}"
 
 
 def _again(facts: dict[str, Any]) -> str:

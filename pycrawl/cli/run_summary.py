@@ -80,6 +80,9 @@ def _who_waits(ended: Ended) -> str:
         verb = "does not answer" if ended.failing_hosts == 1 else "do not answer"
         hosts = plural(ended.failing_hosts, "host")
         parts.append(f"{hosts} {verb}, the next try is at {moment(ended.next_try_at)}")
+    if ended.unreachable_robots:
+        origins = plural(ended.unreachable_robots, "origin")
+        parts.append(f"robots.txt of {origins} is unreachable, the next try is at {moment(ended.next_robots_at)}")
     full = ended.parked_hosts - ended.failing_hosts
     if full:
         verb = "has given" if full == 1 else "have given"

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 # How many are listed at the most.
 _MOST_HOSTS = 50
 _MOST_MIRRORS = 5
+_UNREACHABLE_SHOWN = 5
 
 
 @click.command("stats")
@@ -98,6 +99,7 @@ def _lines(facts: dict[str, Any]) -> list[str]:
         *_aside_lines(facts["urls_aside"]),
         f"mirrors     {_mirrors(facts['mirrors'])}",
         f"robots.txt  {plural(facts['robots_denied'], 'URL')} denied",
+        *_unreachable_lines(facts["robots_unreachable"]),
         *_source_lines(facts),
         f"status      {_family(facts['status'])}",
         f"errors      {_family(facts['errors'])}",
@@ -156,6 +158,23 @@ def _source_lines(facts: dict[str, Any]) -> list[str]:
         for kind in ("sitemaps", "feeds")
         if (one := facts[kind])["known"]
     ]
+
+
+def _unreachable_lines(unreachable: dict[str, Any]) -> list[str]:
+    """Which origins wait for their robots.txt, why, since when, and until when."""
+    count = unreachable["origins"]
+    if not count:
+        return []
+    lines = [f"            unreachable at {plural(count, 'origin')}, whose URLs wait for it:"]
+    for one in unreachable["first"][:_UNREACHABLE_SHOWN]:
+        why = f"{one['reason']}: {one['detail']}" if one["detail"] else one["reason"]
+        next_try = f"next try {moment(one['next_try_at'])}" if one["next_try_at"] else "it counts as missing by now"
+        lines.append(f"            {one['origin']}  {why}, since {moment(one['since'])}, {next_try}")
+    if count > _UNREACHABLE_SHOWN:
+        lines.append(
+            f"            … and {count - _UNREACHABLE_SHOWN:,} more (`pycrawl list --reason robots-unreachable`)"
+        )
+    return lines
 
 
 def _mirrors(mirrors: list[dict[str, Any]]) -> str:

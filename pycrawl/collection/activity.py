@@ -9,30 +9,51 @@ from pycrawl.frontier.back import hosts_with_queues
 from pycrawl.policy.politeness import is_parked
 from pycrawl.state.database import Database
 from pycrawl.state.meta import RunRow
+from pycrawl.state.robots import failures_of_host, origins_of, robots_of
 
 _STUCK_SECONDS = 60.0  # a crawl commits every second or two, also when it only waits
 
 
 def activity(database: Database, run: RunRow | None, now: float) -> dict[str, Any]:
     """Returns what `stats --json` says of the moment, as of the last commit: what runs, and which hosts have URLs in
-    their back queues (`hosts`), may be asked (`hosts_ready`), or are left alone as they keep failing (`hosts_failing`).
-    `next_host_at` is when the next of the others is due, `next_try_at` when the first of those that fail is.
+    their back queues (`hosts`), may be asked (`hosts_ready`), or are left alone as they keep failing (`hosts_failing`)
+    or as their robots.txt is unreachable (`hosts_without_robots`). `next_host_at` is when the next of the others is
+    due, `next_try_at` when the first of those that are left alone is.
     """
     row = database.query("SELECT fetched_at FROM documents ORDER BY id DESC LIMIT 1").fetchone()
-    queued = database.query_each("SELECT ready_at, failures FROM hosts WHERE id IN ({})", hosts_with_queues(database))
+    queued = database.query_each(
+        "SELECT ready_at, failures, key, robots_failing_since FROM hosts WHERE id IN ({})", hosts_with_queues(database)
+    )
     healthy: list[float] = []
     failing: list[float] = []
-    for ready_at, failures in queued:
-        (failing if is_parked(failures) and ready_at > now else healthy).append(ready_at)
+    unreachable: list[float] = []
+    for ready_at, failures, key, robots_failing_since in queued:
+        next_robots_at = _next_robots_at(database, key) if robots_failing_since else 0.0
+        if is_parked(failures, ready_at - now) and ready_at > now:
+            failing.append(ready_at)
+        elif next_robots_at > now:
+            unreachable.append(max(ready_at, next_robots_at))
+        else:
+            healthy.append(ready_at)
     return {
         "state": _state(run, now),
         "last_page_at": row[0] if row else None,
-        "hosts": len(healthy) + len(failing),
+        "hosts": len(healthy) + len(failing) + len(unreachable),
         "hosts_ready": sum(ready_at <= now for ready_at in healthy),
         "hosts_failing": len(failing),
+        "hosts_without_robots": len(unreachable),
         "next_host_at": min(healthy, default=None),
-        "next_try_at": min(failing, default=None),
+        "next_try_at": min(failing + unreachable, default=None),
     }
+
+
+def _next_robots_at(database: Database, key: str) -> float:
+    """Returns when an unreachable robots.txt of a host is asked for again; 0 if the host has another origin, http or
+    https, that can be asked for pages meanwhile."""
+    failures = {failure.origin: failure.next_at for failure in failures_of_host(database, key) if failure.next_at}
+    if any(robots_of(database, origin) for origin in origins_of(key) if origin not in failures):
+        return 0.0
+    return min(failures.values(), default=0.0)
 
 
 def _state(run: RunRow | None, now: float) -> str:

@@ -210,7 +210,8 @@ class Searcher:
         self._bounds = bounds
 
     def find(self, text: str, apart_from: int = 0) -> SearchResult:
-        """What the collection has in common with a text. A document stands in one list, beside those with its bytes."""
+        """What the collection has in common with a text. A document stands in one list, beside those with its bytes.
+        `apart_from`: a document whose page is left out, with all its versions."""
         asked = Asked(text)
         if not len(asked.words):
             return SearchResult()
@@ -222,9 +223,15 @@ class Searcher:
         listed.update(one.document_id for one in passages)
         reordered = self._reordered(asked, ids[~is_near], bits[~is_near], listed)
         copies = self._copies({one.document_id for one in (*near, *passages, *reordered)})
-        near = [one for one in self._with_copies(near, copies) if one.document_id != apart_from]
+        own = documents.url_and_time(self._database, apart_from)[0] if apart_from else ""
+        near = self._of_others(near, copies, own)
         near.sort(key=lambda one: (-(one.true if one.true is not None else -1.0), one.document_id))
-        return SearchResult(near, self._with_copies(passages, copies), unread, self._with_copies(reordered, copies))
+        passages, reordered = (self._of_others(passages, copies, own), self._of_others(reordered, copies, own))
+        return SearchResult(near, passages, unread, reordered)
+
+    def _of_others(self, found: list[_Listed], copies: dict[int, list[int]], own: str) -> list[_Listed]:
+        """Returns what was found, with copies, apart from all versions of the page `own`."""
+        return [one for one in self._with_copies(found, copies) if one.url != own]
 
     def text(self, document: Document) -> str:
         return stored_text(self._database, self._reader, document, self._texts)
@@ -328,7 +335,10 @@ def discover(database: Database, threshold: float, on_progress: OnProgress) -> D
     ids, prints, joiner, near = _join_all(database, threshold, on_progress)
     copies = list(documents.copies(database))
     members: dict[int, list[tuple[int, int]]] = defaultdict(list)  # by root: documents and whose words they have
-    for document_id, compared_id in chain(zip(near, near, strict=True), copies):
+    others = (
+        pair for pair in copies if not documents.are_versions(database, *pair)
+    )  # a page that went back is no copy
+    for document_id, compared_id in chain(zip(near, near, strict=True), others):
         members[joiner.clusters.root(compared_id)].append((document_id, compared_id))
     clusters = [_cluster(database, root, sorted(found), ids, prints) for root, found in members.items()]
     clusters.sort(key=lambda cluster: (-len(cluster.members), cluster.members[0].document_id))
@@ -342,7 +352,11 @@ def _join_all(
     total = count_prints(database)
     all_ids = np.full(total, np.iinfo(np.uint32).max, np.uint32)  # ascending also where it is not filled yet
     prints = np.empty(total, PACKED)
-    joiner = NearJoiner(threshold, lambda wanted: prints[all_ids.searchsorted(wanted)])
+    joiner = NearJoiner(
+        threshold,
+        lambda wanted: prints[all_ids.searchsorted(wanted)],
+        lambda one, other: documents.are_versions(database, one, other),
+    )
     near: list[int] = []
     done = 0
     for ids, portion in all_prints(database):

@@ -201,7 +201,7 @@ def _next(database: Database, config: Config, one: Standing | None, host: Host |
     most = SettingsByHost(config).of(host.key).limits.max_pages_per_host if host else 0
     return {
         "queue": urls_table.place_in_queue(database, one.url_id) if one is not None and is_queued else None,
-        "host_ready_at": host.ready_at if host else None,
+        "host_ready_at": one.host_ready_at if one is not None else host.ready_at if host else None,
         "host_failures": host.failures if host else 0,
         "host_trouble": host.trouble if host and host.failures else None,
         "host_is_full": bool(is_queued and host and most and host.pages >= most),

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from pycrawl.config import Config
-from pycrawl.model import RobotsFile
 from pycrawl.policy.politeness import robots_expire_at
 from pycrawl.policy.robots import RobotsRules
 from pycrawl.state.database import Database
-from pycrawl.state.hosts import Host, find_host, robots_of
+from pycrawl.state.robots import failure_of, robots_of
 from pycrawl.urls.host_settings import SettingsByHost
-from pycrawl.urls.parts import host_key, origin, robots_url
+from pycrawl.urls.parts import origin, robots_url
 
 
 def robots_facts(database: Database, config: Config, url: str) -> dict[str, Any]:
@@ -22,14 +21,15 @@ def robots_facts(database: Database, config: Config, url: str) -> dict[str, Any]
     """
     politeness = SettingsByHost(config).of_url(url).politeness
     file = robots_of(database, origin(url))
-    host = find_host(database, host_key(url))
-    failing_since = _failing_since(host, file)
+    failure = failure_of(database, origin(url))
+    if failure is not None and not failure.next_at:
+        failure = None  # it has failed for so long that it counts as missing
     rules = RobotsRules.parse(file, config.crawl.name) if file is not None else None
     verdict = rules.verdict(url) if rules else None
     again_at = robots_expire_at(file, politeness.robots_ttl) if file is not None else None
-    if failing_since and host is not None:
-        again_at = host.ready_at
-    is_unreachable = bool(failing_since) or (rules is not None and rules.unreachable)
+    if failure is not None:
+        again_at = failure.next_at
+    is_unreachable = failure is not None or (rules is not None and rules.unreachable)
     return {
         "url": url,
         "robots_url": robots_url(url),
@@ -42,14 +42,10 @@ def robots_facts(database: Database, config: Config, url: str) -> dict[str, Any]
         "status": file.status if file else None,
         "fetched_at": file.fetched_at if file else None,
         "asked_again_at": again_at,
-        "unreachable_since": failing_since or None,
+        "unreachable_since": failure.since if failure else None,
+        "unreachable_reason": failure.outcome if failure else None,
+        "unreachable_detail": failure.words if failure else None,
+        "failures": failure.failures if failure else 0,
         "crawl_delay": rules.crawl_delay if rules else None,
         "sitemaps": list(rules.sitemaps) if rules else [],
     }
-
-
-def _failing_since(host: Host | None, file: RobotsFile | None) -> float:
-    """Since when it cannot be read; 0: it can, or it has failed for so long that it counts as missing."""
-    if host is None or (file is not None and file.fetched_at >= host.robots_failing_since):
-        return 0.0
-    return host.robots_failing_since

@@ -14,9 +14,11 @@ from pycrawl.state.hosts import count_hosts
 from pycrawl.state.kinds_table import stopped_series, worst_kinds
 from pycrawl.state.meta import RunRow
 from pycrawl.state.mirrors import mirrors
+from pycrawl.state.robots import all_failures, count_failures
 from pycrawl.state.sources import count_sources
 
 _MOST_TRAPS = 20  # listed
+_MOST_UNREACHABLE = 50  # listed
 _TOTALS = (
     "pages_fetched",
     "pages_stored",
@@ -44,6 +46,7 @@ def collect(database: Database) -> dict[str, Any]:
         created = meta.created_at(database)
         traps = _traps(database)
         found_mirrors = mirrors(database)
+        unreachable = _unreachable(database)
         now = activity(database, run, time.time())
         sources = count_sources(database)
     front = family(known, "front")
@@ -60,6 +63,7 @@ def collect(database: Database) -> dict[str, Any]:
             {"host": host, "original": original, "copies": copies, "pages": pages}
             for host, original, copies, pages in found_mirrors
         ],
+        "robots_unreachable": unreachable,
         "sitemaps": _sources(known, Kind.SITEMAP, sources),
         "feeds": _sources(known, Kind.FEED, sources),
         "errors": family(known, "error"),
@@ -82,6 +86,24 @@ def _sources(known: dict[str, int], kind: Kind, counts: dict[Kind, tuple[int, in
 def _nonzero(members: dict[str, int]) -> dict[str, int]:
     """Returns the members that count something, the largest first."""
     return {name: count for name, count in sorted(members.items(), key=lambda one: -one[1]) if count}
+
+
+def _unreachable(database: Database) -> dict[str, Any]:
+    """The origins whose robots.txt cannot be had: how many, and the first of them, by the time of the next try."""
+    return {
+        "origins": count_failures(database),
+        "first": [
+            {
+                "origin": failure.origin,
+                "reason": failure.outcome,
+                "detail": failure.detail,
+                "since": failure.since,
+                "failures": failure.failures,
+                "next_try_at": failure.next_at,
+            }
+            for failure in all_failures(database, _MOST_UNREACHABLE)
+        ],
+    }
 
 
 def _traps(database: Database) -> list[dict[str, Any]]:

@@ -6,6 +6,7 @@ It reads one commit of the database, so it may run beside a crawl; what the file
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from itertools import islice
 
@@ -21,6 +22,7 @@ from pycrawl.state.database import Database
 from pycrawl.state.standings import DEEPEST, Standings
 from pycrawl.state.unwanted import row_hash
 from pycrawl.state.url_seen import CHUNK
+from pycrawl.store.compound import length_of
 from pycrawl.store.reader import RecordReader
 from pycrawl.urls.reasons import Reason
 
@@ -38,10 +40,18 @@ class Check:
     faults: tuple[str, ...]
 
 
-def verify(directory: CrawlDirectory, on_record: OnProgress) -> Iterator[Check]:
-    """Every check, one after the other; `on_record` is called with the number of records read so far."""
-    database = Database.open_readonly(directory.state)
-    with database.explained(), database.snapshot():
+def verify(directory: CrawlDirectory, on_record: OnProgress, deep: bool = True) -> Iterator[Check]:
+    """Every check, one after the other; `on_record` is called with the number of records read so far. Without `deep`,
+    no record is read: lengths and numbers are compared."""
+    with (
+        closing(Database.open_readonly(directory.state)) as database,
+        database.explained(),
+        database.snapshot(),
+    ):
+        yield _files_match(directory, database)
+        if not deep:
+            yield _counters_match(database)
+            return
         yield _database_whole(database)
         yield _records_match(directory, database, on_record)
         yield _nothing_stored_twice(database)
@@ -51,12 +61,29 @@ def verify(directory: CrawlDirectory, on_record: OnProgress) -> Iterator[Check]:
         yield _hashes_match(database)
         yield _standings_match(database)
         yield _counters_match(database)
-    database.close()
 
 
 def _database_whole(database: Database) -> Check:
     rows = [row[0] for row in database.query(f"PRAGMA integrity_check({_MOST_FAULTS})")]
     return Check("the database is whole", 1, tuple(row for row in rows if row != "ok"))
+
+
+def _files_match(directory: CrawlDirectory, database: Database) -> Check:
+    """Every compound file has at least the bytes that count, and the records of its documents fill them."""
+    faults = []
+    used = documents.bytes_and_records_by_file(database)
+    for file_id, name, length, count in documents.files(database):
+        try:
+            size = length_of(directory.docs, name) if length else 0
+            if size < length:
+                faults.append(f"{name}: {length:,} bytes are committed, {size:,} are there")
+        except StoreError as error:
+            faults.append(str(error))
+        if used.pop(file_id, (0, 0)) != (length, count):
+            faults.append(f"{name}: its documents do not have {count:,} records of {length:,} bytes in all")
+    faults += [f"{plural} documents are in a file that is not known" for _, plural in used.values()]
+    (files,) = database.query("SELECT count(*) FROM files").fetchone()
+    return Check("the compound files are as long as their records", files, tuple(faults[:_MOST_FAULTS]))
 
 
 def _records_match(directory: CrawlDirectory, database: Database, on_record: OnProgress) -> Check:

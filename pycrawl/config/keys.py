@@ -155,6 +155,14 @@ def networks(value: object) -> tuple[str, ...]:
     return texts
 
 
+def port_list(value: object) -> tuple[int, ...]:
+    """Reads a list of ports."""
+    ports = value if isinstance(value, list) else [None]
+    if not all(isinstance(port, int) and not isinstance(port, bool) and 0 <= port <= 65_535 for port in ports):
+        raise ValueError(f"expected a list of ports from 0 to 65535, found {value!r}")
+    return tuple(ports)
+
+
 def proxy(value: object) -> str:
     """Reads the URL of a proxy, "none" or ""."""
     text = plain_text(value)

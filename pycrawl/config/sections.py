@@ -24,6 +24,7 @@ from pycrawl.config.keys import (
     parse_size,
     patterns,
     plain_text,
+    port_list,
     product_token,
     proxy,
     schemes,
@@ -165,6 +166,12 @@ class PolitenessSection:
     max_backoff: float = key(
         parse_duration, 600.0, "The pause doubles with each failure of a host up to this.", '"10m"'
     )
+    max_retry_after: float = key(
+        parse_duration,
+        86_400.0,
+        "A host or a robots.txt that asks to be left alone (Retry-After) is, up to this.",
+        '"24h"',
+    )
     connections_per_host: int = key(integer(1, 16), 1, "The most connections to one host at the same time.")
     obey_robots: bool = key(switch, True, "Ask for robots.txt and keep to it.")
     x_robots_tag: bool = key(switch, True, "Obey noindex and nofollow in the X-Robots-Tag header.")
@@ -201,13 +208,19 @@ class LimitsSection:
 
 @dataclass(frozen=True, slots=True)
 class SecuritySection:
-    """Which addresses the crawl may connect to."""
+    """Which addresses and ports the crawl may connect to."""
 
     allow_private_addresses: bool = key(
         switch, False, "Connect to loopback, private, link-local, CGNAT and metadata addresses too (intranets, tests)."
     )
     allow_networks: tuple[str, ...] = key(
         networks, (), 'Connect to these networks although they are not public: "10.1.0.0/16", "fd00::/8", "127.0.0.1".'
+    )
+    allow_ports: tuple[int, ...] = key(
+        port_list,
+        (),
+        "Ask for pages at these ports although they belong to other services (mail, SSH …) and browsers refuse them:"
+        " [6000].",
     )
 
 

@@ -45,8 +45,11 @@ class Books:
         if result.kind in _SOURCES and result.outcome is Outcome.CLIENT_ERROR:
             return  # a sitemap that is not there is no failure of the crawl; `sitemap:http-4xx` counts it
         if CONDUCT[result.outcome].is_error:
-            counts.errors[result.outcome] = counts.errors.get(result.outcome, 0) + 1
-            total[f"error:{result.outcome}"] += 1
+            # The log of fetches says what was wrong with a robots.txt; of pages, nothing was.
+            is_page = result.kind is not Kind.ROBOTS or result.outcome is Outcome.ADDRESS_REFUSED
+            outcome = result.outcome if is_page else Outcome.ROBOTS_UNREACHABLE
+            counts.errors[outcome] = counts.errors.get(outcome, 0) + 1
+            total[f"error:{outcome}"] += 1
         if result.kind is Kind.ROBOTS:
             total["robots_fetched"] += 1
             return

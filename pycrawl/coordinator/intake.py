@@ -83,7 +83,10 @@ class Intake:
             result = self._unfetched(lease, Outcome.FETCHER_KILLED, death.cause)
             if self._leases.is_struck_out(lease.entry.url_id):
                 self._books.count(result)
-                self._settler.settle(lease, result)
+                if lease.kind is Kind.ROBOTS:  # it is not the page that took the fetchers down
+                    self._handlers[Kind.ROBOTS].settle(lease, result)
+                else:
+                    self._settler.settle(lease, result)
             else:
                 self._frontier.put_back(lease.queue, lease.entry)
             self._release(lease, result)
@@ -107,42 +110,63 @@ class Intake:
         conduct = CONDUCT[result.outcome]
         queue = lease.queue
         host = queue.host
-        if lease.guest is not None:
-            self._end_visit(lease.guest, result)
         self._frontier.allow_ahead(queue, 0)
         queue.holds_up &= lease.kind is Kind.PAGE
-        if conduct.slows_host:
-            host.failures += 1
-            host.trouble = result.outcome.value
-        elif conduct.is_hit:
-            host.failures //= 2
-        if not conduct.is_hit:
+        if lease.guest is not None:
+            self._end_visit(lease.guest, result)
+        if lease.guest is not None or not conduct.is_hit:
             self._frontier.release(queue, 0.0)
             return
+        # A robots.txt that cannot be had is noted with its origin (`jobs/robots.py`), and slows nothing else down.
+        is_of_origin = lease.kind is Kind.ROBOTS and conduct.is_error
+        put_off = not is_of_origin and self._count_failure(host, queue.settings, result)
         ended = result.ended + self._run.epoch
-        if conduct.slows_host and is_parked(host.failures):
+        usual = self._pause(host, queue.settings, result)
+        pause = usual if is_of_origin or not host.failures else self._pause_after(host, queue.settings, result)
+        if put_off:
             self._frontier.park(queue)
-            self._frontier.release(queue, ended + parking(host.failures))
-            return
-        self._frontier.unpark(queue)
-        if queue.order is UrlOrder.NEWEST_FIRST_SLOWLY:
-            ended += _LEISURE_SECONDS
-        pause = self._pause(host, queue.settings, result)
-        if not pause and not queue.order:
-            self._frontier.allow_ahead(queue, ahead(host.pages, result.ended - result.started))
-        self._frontier.release(queue, ended + pause)
+        else:
+            self._frontier.unpark(queue)
+            if queue.order is UrlOrder.NEWEST_FIRST_SLOWLY:
+                pause += _LEISURE_SECONDS
+            if not pause and not queue.order:
+                self._frontier.allow_ahead(queue, ahead(host.pages, result.ended - result.started))
+        self._frontier.release(queue, ended + pause, ended + usual)
+
+    def _count_failure(self, host: Host, settings: HostSettings, result: FetchResult) -> bool:
+        """Count a failure of the host, or forget half of the earlier ones. Returns True if it is to be put off: it
+        keeps failing, or has asked to be left alone for long."""
+        if not CONDUCT[result.outcome].slows_host:
+            host.failures //= 2
+            return False
+        host.failures += 1
+        host.trouble = result.outcome.value
+        return is_parked(host.failures, min(result.retry_after, self._rules_of(settings).max_retry_after))
 
     def _end_visit(self, guest: Guest, result: FetchResult) -> None:
-        """Work out when the host that was hit as a guest may be hit again, and end the visit."""
-        ready_at = 0.0
-        if CONDUCT[result.outcome].is_hit:
-            settings = self._frontier.settings.of(guest.host.key)
-            ready_at = result.ended + self._run.epoch + self._pause(guest.host, settings, result)
-        self._frontier.end_visit(guest, ready_at)
+        """Work out when the host that was hit as a guest may be hit again, and end the visit. Failures are its own."""
+        if not CONDUCT[result.outcome].is_hit:
+            self._frontier.end_visit(guest, 0.0, 0.0)
+            return
+        settings = self._frontier.settings.of(guest.host.key)
+        put_off = self._count_failure(guest.host, settings, result)
+        ended = result.ended + self._run.epoch
+        pause = self._pause_after(guest.host, settings, result)
+        self._frontier.end_visit(guest, ended + pause, ended + self._pause(guest.host, settings, result), put_off)
 
     def _pause(self, host: Host, settings: HostSettings, result: FetchResult) -> float:
-        """Returns the seconds that the host must be left alone after this result."""
+        """Returns the seconds that a host must be left alone after a fetch, and all hosts at its address."""
+        return gap(self._rules_of(settings), host.crawl_delay, result.ended - result.started, 0, 0.0)
+
+    def _pause_after(self, host: Host, settings: HostSettings, result: FetchResult) -> float:
+        """Returns the seconds that the host must be left alone after this result, with its failures so far."""
+        rules = self._rules_of(settings)
+        if CONDUCT[result.outcome].slows_host and is_parked(host.failures):
+            return parking(rules, host.failures, result.retry_after)
+        return gap(rules, host.crawl_delay, result.ended - result.started, host.failures, result.retry_after)
+
+    def _rules_of(self, settings: HostSettings) -> PolitenessRules:
         rules = self._rules.get(settings)
         if rules is None:
             rules = self._rules[settings] = PolitenessRules.of(settings.politeness)
-        return gap(rules, host.crawl_delay, result.ended - result.started, host.failures, result.retry_after)
+        return rules

@@ -88,14 +88,18 @@ class Meter:
         sizes = run.frontier.sizes()
         cpu = self._pool.cpu_seconds()
         held = totals(run.session.database).get("held", 0)
-        failing = [host.ready_at for host in run.frontier.parked_hosts() if is_parked(host.failures)]
+        parked = run.frontier.parked_hosts()
+        failing = [host.ready_at for host in parked if is_parked(host.failures, host.ready_at - run.now())]
+        shut = run.frontier.shut_origins()
         return Ended(
             reason="interrupted" if interrupted else run.stopping or "finished",
             counts=run.counts,
             seconds=time.monotonic() - run.started,
-            parked_hosts=sizes.parked,
+            parked_hosts=len(parked),
             failing_hosts=len(failing),
             next_try_at=min(failing, default=None),
+            unreachable_robots=len(shut),
+            next_robots_at=min(shut.values(), default=None),
             queued=sizes.front + sizes.back + held,
             held=held,
             fetchers_replaced=self._pool.replaced,

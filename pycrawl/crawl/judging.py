@@ -47,14 +47,15 @@ def settings_judged_by(config: Config) -> dict[str, str]:
     politeness = config.politeness
     groups: dict[str, Any] = {
         "scope": [
-            _fields(config.scope, leave_out=("content_types",)), crawl.max_depth, limits.max_url_length,
-            limits.max_redirects, traps.max_path_segments, traps.max_repeated_segments, traps.max_query_parameters,
+            _fields(config.scope, leave_out=("content_types",)), config.security.allow_ports,
+            crawl.max_depth, limits.max_url_length, limits.max_redirects,
+            traps.max_path_segments, traps.max_repeated_segments, traps.max_query_parameters,
             politeness.rel_nofollow, politeness.meta_robots, politeness.x_robots_tag, traps.soft_404,
             config.sitemaps.from_robots, config.feeds.discover,
             _of_hosts(config, "max_url_length", "max_redirects", "rel_nofollow", "meta_robots", "x_robots_tag"),
         ],
         "types": list(config.scope.content_types),
-        "addresses": _fields(config.security),
+        "addresses": _fields(config.security, leave_out=("allow_ports",)),
         "robots": [
             politeness.obey_robots, politeness.meta_robots, politeness.x_robots_tag, crawl.name,
             _of_hosts(config, "obey_robots", "meta_robots", "x_robots_tag"),

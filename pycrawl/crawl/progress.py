@@ -72,6 +72,8 @@ class Ended:
     parked_hosts: int
     failing_hosts: int  # parked hosts that do not answer; the other parked hosts have given all the pages they may
     next_try_at: float | None  # seconds since the epoch: when the first failing host may be asked again; None: none is
+    unreachable_robots: int  # origins whose robots.txt cannot be had, so that their URLs wait
+    next_robots_at: float | None  # seconds since the epoch: when the first of these is asked for it again
     queued: int  # URLs left in the queues, those held included
     held: int  # URLs deeper than --max-depth: they wait for another run
     fetchers_replaced: int

@@ -17,9 +17,10 @@ from pycrawl.model import Outcome
 from pycrawl.policy.politeness import PolitenessRules, gap
 from pycrawl.state.hosts import Host, failing_hosts, host_keys
 from pycrawl.state.ledger import PASSING, State, standing
+from pycrawl.state.robots import RobotsFailure, all_failures
 from pycrawl.urls.host_list import HostList
 from pycrawl.urls.normal_form import UrlRules, from_user
-from pycrawl.urls.parts import url_hash
+from pycrawl.urls.parts import host_key, origin, url_hash
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +78,14 @@ def retry(session: Session, request: RetryRequest, now: float) -> Retried:
         failing = sorted(set(failing).intersection(host_ids))
     done.queued = _requeue_failed(session, outcomes, host_ids)
     _let_be_asked(session, failing, now)
-    done.hosts = len(failing)
+    unreachable = [
+        failure
+        for failure in all_failures(session.database)
+        if failure.outcome in outcomes or request.reason in ("", Outcome.ROBOTS_UNREACHABLE)
+        if host_ids is None or session.hosts.id_of(_host_of(failure)) in host_ids
+    ]
+    _ask_robots_again(session, unreachable, now)
+    done.hosts = len({*failing, *(session.hosts.id_of(_host_of(failure)) for failure in unreachable)})
     return done
 
 
@@ -86,6 +94,7 @@ def _retry_named(session: Session, urls: Iterable[str], done: Retried, now: floa
     rules = UrlRules.of(session.config)
     again: list[int] = []
     hosts: set[int] = set()
+    unreachable: dict[str, RobotsFailure] = {}
     for text in urls:
         url = from_user(text, rules)
         url_id = 0 if url is None else _id_of(session, url)
@@ -97,6 +106,9 @@ def _retry_named(session: Session, urls: Iterable[str], done: Retried, now: floa
             done.aside.append((one.url, one.reason))
             continue
         hosts.add(one.host_id)
+        failure = session.robots_failure_of(origin(one.url))
+        if failure is not None:
+            unreachable[failure.origin] = failure
         if one.state == State.QUEUED:
             done.waiting += 1
         else:
@@ -104,7 +116,8 @@ def _retry_named(session: Session, urls: Iterable[str], done: Retried, now: floa
     done.queued = session.frontier.requeue_visits("url_id IN (SELECT value FROM json_each(?))", (json.dumps(again),))
     failing = [host_id for host_id in hosts if session.hosts.get(host_id).failures]
     _let_be_asked(session, failing, now)
-    done.hosts = len(failing)
+    _ask_robots_again(session, unreachable.values(), now)
+    done.hosts = len({*failing, *(session.hosts.id_of(_host_of(failure)) for failure in unreachable.values())})
 
 
 def _id_of(session: Session, url: str) -> int:
@@ -128,15 +141,27 @@ def _requeue_failed(session: Session, outcomes: tuple[str, ...], host_ids: tuple
     return session.frontier.requeue_visits(condition, values)
 
 
+def _host_of(failure: RobotsFailure) -> str:
+    return host_key(f"{failure.origin}/")
+
+
+def _ask_robots_again(session: Session, failures: Iterable[RobotsFailure], now: float) -> None:
+    """Let each robots.txt that cannot be had be asked for now, or at the time that its server named."""
+    for failure in failures:
+        again = failure._replace(failures=0, next_at=min(failure.next_at, max(now, failure.not_before)))
+        session.group.robots_failures[failure.origin] = again
+        session.frontier.ask_robots_again(again)
+
+
 def _let_be_asked(session: Session, host_ids: Iterable[int], now: float) -> None:
     """Let hosts be hit after one plain pause from now on, because it is not known when they were hit last. A host that
-    has said that it is too busy keeps the time that it named, which is at most politeness.max_backoff away."""
+    has said that it is too busy keeps the time that it named, which is at most politeness.max_retry_after away."""
     settings = session.frontier.settings
 
     def ready_at(host: Host) -> float:
         rules = PolitenessRules.of(settings.of(host.key).politeness)
         if host.trouble == Outcome.TOO_BUSY:
-            return now + rules.max_backoff
+            return now + rules.max_retry_after
         return now + gap(rules, host.crawl_delay, 0.0, 0, 0.0)
 
     session.frontier.let_be_asked(host_ids, ready_at)

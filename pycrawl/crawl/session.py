@@ -27,7 +27,7 @@ from pycrawl.frontier.judge import Judge
 from pycrawl.frontier.sieve import NOTHING_ADDED, Added
 from pycrawl.model import RobotsFile, StoredBody
 from pycrawl.processes.allocation import collect_rarely, give_freed_memory_back
-from pycrawl.state import documents, hosts, meta
+from pycrawl.state import documents, meta, robots
 from pycrawl.state.content_seen import ContentSeen
 from pycrawl.state.counters import Counters
 from pycrawl.state.database import Database
@@ -38,6 +38,7 @@ from pycrawl.state.mirrors import Mirrors
 from pycrawl.state.near_join import Join
 from pycrawl.state.near_seen import NearSeen
 from pycrawl.state.passages import Passages
+from pycrawl.state.robots import RobotsFailure
 from pycrawl.state.sources import Sources, SourceVisit
 from pycrawl.state.standings import DEEPEST, Standings
 from pycrawl.state.unwanted import Unwanted
@@ -64,6 +65,7 @@ class Group:
     visits: list[Visit] = field(default_factory=list)
     finished: list[tuple[BackQueue, Entry]] = field(default_factory=list)
     robots: dict[str, RobotsFile] = field(default_factory=dict)
+    robots_failures: dict[str, RobotsFailure | None] = field(default_factory=dict)  # None: it can be had again
     sources: list[SourceVisit] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
     joins: list[Join] = field(default_factory=list)  # near-duplicates among its documents, known when it is closed
@@ -96,7 +98,7 @@ class Session:
             self.hosts = Hosts(self.database)
             self.seen = UrlSeen(self.database, self.seed)
             self.content_seen = ContentSeen(self.database)
-            self.near_seen = NearSeen(self.database, config.content.near_duplicate_threshold)
+            self.near_seen = NearSeen(self.database, config.content.near_duplicate_threshold, self._are_versions)
             self.passages = Passages(self.database)
             self.mirrors = Mirrors(self.database)
             self.kinds = Kinds(self.database, config)
@@ -175,16 +177,23 @@ class Session:
                 return group.documents[document_id - group.documents[0].id]
         return documents.document(self.database, document_id)
 
-    def _is_own_version(self, join: Join) -> bool:
-        """True if both documents are versions of one URL: a page is no near-duplicate of itself."""
-        return self._document(join.document_id).url_id == self._document(join.near_id).url_id
+    def _are_versions(self, one: int, other: int) -> bool:
+        """True if both documents are of one URL: a page is no near-duplicate of itself."""
+        return self._document(one).url_id == self._document(other).url_id
 
     def robots_of(self, site: str) -> RobotsFile | None:
         """Returns the robots.txt of an origin as last answered, committed or not; None if it was never asked for."""
         for group in self._unwritten():
             if site in group.robots:
                 return group.robots[site]
-        return hosts.robots_of(self.database, site)
+        return robots.robots_of(self.database, site)
+
+    def robots_failure_of(self, site: str) -> RobotsFailure | None:
+        """Returns why the robots.txt of an origin cannot be had at present, committed or not; None if it can."""
+        for group in self._unwritten():
+            if site in group.robots_failures:
+                return group.robots_failures[site]
+        return robots.failure_of(self.database, site)
 
     def _unwritten(self) -> list[Group]:
         """Returns the groups that are not in the database yet, the newest first."""
@@ -235,7 +244,7 @@ class Session:
         # A page must not be committed without its links: it would not be fetched again to find them.
         self.sieve(now)
         pending = self._writer.begin_sync()
-        self.group.joins = self.near_seen.close_group(self._is_own_version)
+        self.group.joins = self.near_seen.close_group()
         self.group.counts["duplicates_near"] += len(self.group.joins)
         self._closed = (self.group, pending)
         self.group = Group()
@@ -266,7 +275,8 @@ class Session:
             for queue, entry in group.finished:
                 self.frontier.finish(queue, entry)
             for site, file in group.robots.items():
-                hosts.save_robots(self.database, site, file)
+                robots.save_robots(self.database, site, file)
+            robots.save_failures(self.database, group.robots_failures.items())
             for name, amount in group.counts.items():
                 self.counters.add(name, amount)
             self.frontier.flush()

@@ -9,6 +9,7 @@ from pycrawl.fetch.transport import REDIRECTS, Response
 from pycrawl.fetcher.named_links import NamedPacker
 from pycrawl.fetcher.result import result, text_header
 from pycrawl.model import FetchJob, FetchResult, Outcome, PackedLinks, RobotsFile
+from pycrawl.policy.politeness import retry_after_seconds
 from pycrawl.policy.robots import MAX_ROBOTS_BYTES, RobotsRules, expiry
 from pycrawl.urls import asks
 from pycrawl.urls.host_settings import SettingsByHost
@@ -30,8 +31,11 @@ class RulesCache:
         self._bytes = 0  # that all of them take, about
 
     def keep(self, site: str, file: RobotsFile) -> RobotsRules:
-        """Parse the robots.txt of an origin, and forget others if there is no room for it. Returns its rules."""
+        """Parse the robots.txt of an origin, and forget others if there is no room for it. Returns its rules, which are
+        not kept if they only say that it is unreachable."""
         rules = RobotsRules.parse(file, self._agent, with_lines=False)
+        if rules.unreachable:
+            return rules
         self._forget(site)
         self._rules[site] = rules
         self._bytes += rules.size
@@ -66,24 +70,32 @@ class RobotsReader:
         self._rules = rules
 
     def read(self, job: FetchJob, response: Response) -> FetchResult:
+        """Returns a file only where rules were read, or where there are none: a 4xx other than 429, or more redirects
+        than are followed. All else is a failure to get the file."""
         if response.outcome is not None:
             return result(job, response, response.outcome)
-        if response.status in REDIRECTS and job.hops < _ROBOTS_REDIRECTS:
+        is_redirect = response.status in REDIRECTS
+        if is_redirect and job.hops < _ROBOTS_REDIRECTS:
             target = normalise(text_header(response, b"location"), self._url_rules, response.url)
-            if target is not None:  # another hit, on this host or another one: the coordinator says when
-                return result(job, response, Outcome.REDIRECT, location=target, hops=job.hops + 1)
+            if target is None:
+                return _unreachable(job, response)
+            # Another hit, on this host or another one: the coordinator says when.
+            return result(job, response, Outcome.REDIRECT, location=target, hops=job.hops + 1)
+        if 300 <= response.status < 400 and not is_redirect:
+            return _unreachable(job, response)
+        if response.damaged and response.status < 300:  # half of the rules might allow what the other half denies
+            return result(job, response, Outcome.BAD_ENCODING)
         ttl = self._settings.of_url(f"{job.site}/").politeness.robots_ttl
         expires_at = expiry(text_header(response, b"cache-control"), response.fetched_at, ttl)
         file = RobotsFile(response.status, response.body[:MAX_ROBOTS_BYTES], response.fetched_at, expires_at)
         rules = self._rules.keep(job.site, file)
         if rules.unreachable:
-            return result(job, response, Outcome.ROBOTS_UNREACHABLE)
+            return _unreachable(job, response)
         return result(
             job,
             response,
             Outcome.FETCHED,
-            robots=file,
-            crawl_delay=rules.crawl_delay or 0.0,
+            robots=file._replace(crawl_delay=rules.crawl_delay or 0.0),
             withheld=self._sitemaps(job, rules),
         )
 
@@ -94,3 +106,8 @@ class RobotsReader:
         if named:
             return ((asks.SITEMAP, self._packer.pack(list(named))),)
         return ((0, self._packer.pack([f"{job.site}{GUESSED_PATH}"])),) if self._guesses else ()
+
+
+def _unreachable(job: FetchJob, response: Response) -> FetchResult:
+    wait = retry_after_seconds(text_header(response, b"retry-after"), response.fetched_at)
+    return result(job, response, Outcome.ROBOTS_UNREACHABLE, f"status {response.status}", retry_after=wait)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from pycrawl.model import RobotsFile, UrlOrder
 from pycrawl.policy.robots_digest import robots_digest
@@ -15,6 +16,7 @@ from pycrawl.state.counters import Counters, totals
 from pycrawl.state.database import Database
 from pycrawl.state.hosts import Host
 from pycrawl.urls.host_settings import HostSettings
+from pycrawl.urls.parts import origin
 
 HEAD = 64  # entries of one queue that memory holds; the rest are in the table only
 MOST_UNWRITTEN = 50_000  # entries of all queues that may wait in memory to be written
@@ -87,6 +89,13 @@ class Gate:
     waiting: list[tuple[float, int, BackQueue]] = field(default_factory=list)  # a heap: host's ready_at, ticket, queue
 
 
+class Shut(NamedTuple):
+    """An origin of which nothing may be asked for, as its robots.txt cannot be had."""
+
+    until: float  # seconds since the epoch: when its robots.txt is asked for again
+    put_off: bool  # the run may end before that
+
+
 @dataclass(slots=True, eq=False)
 class BackQueue:
     """The URLs of one host that wait for their turn, and what decides when the host is hit."""
@@ -107,11 +116,25 @@ class BackQueue:
     due: float = 0.0  # seconds since the epoch: when the hit that was leased last was allowed
     parked: bool = False  # the host keeps failing, or gave all pages it may: the run may end with URLs left here
     rules: RulesAtFetcher = field(default_factory=RulesAtFetcher)
+    # Origins that are shut. Their URLs are in the table only, never in `entries`, and `more` does not speak of them.
+    shut: dict[str, Shut] = field(default_factory=dict)
+    taken: set[int] = field(default_factory=set)  # the `seq` of entries that left `entries` and are still in the table
+    reread_to: int = _NOWHERE  # up to this `seq`, rows that are read may be among those taken
+    asleep: bool = False  # it stands in the heap until an origin that is shut is due, as it has no other URLs
+    ticket: int = -1  # that of its valid item in the heap: an item with another one is void
 
     @property
     def is_empty(self) -> bool:
         """True if no URL waits, in memory or in the table; some may be in flight."""
-        return not self.entries and not self.more
+        return not self.entries and not self.more and not self.shut
+
+    @property
+    def has_open(self) -> bool:
+        """True if a URL waits that may be asked for: one of an origin that is not shut."""
+        return bool(self.entries) or self.more
+
+    def is_shut(self, url: str) -> bool:
+        return bool(self.shut) and origin(url) in self.shut
 
 
 class BackTable:
@@ -140,7 +163,9 @@ class BackTable:
         entry.seq = self._next_seq
         self._next_seq += 1
         self._unwritten[entry.seq] = (queue.host.id, entry.seq, entry.url_id, entry.tries, entry.revisit)
-        if queue.more or len(queue.entries) >= self._head:
+        if queue.is_shut(entry.url):
+            pass  # in the table only, until the origin is opened again
+        elif queue.more or len(queue.entries) >= self._head:
             queue.more = True
         else:
             queue.entries.append(entry)
@@ -156,14 +181,16 @@ class BackTable:
         self._head_seq -= 1
         entry.seq = self._head_seq
         self._unwritten[entry.seq] = (queue.host.id, entry.seq, entry.url_id, entry.tries, entry.revisit)
-        queue.entries.appendleft(entry)
-        queue.read_to = max(queue.read_to, entry.seq)
+        if not queue.is_shut(entry.url):
+            queue.entries.appendleft(entry)
+            queue.read_to = max(queue.read_to, entry.seq)
         self._length += 1
 
     def remove(self, queue: BackQueue, entry: Entry) -> None:
         """Remove a URL that has left `queue.entries`; its row goes with the next `flush`."""
         if self._unwritten.pop(entry.seq, None) is None:
             self._finished.append((queue.host.id, entry.seq))
+        queue.taken.discard(entry.seq)
         self._length -= 1
 
     def remove_rows(self, places: list[tuple[int, int]]) -> None:
@@ -172,18 +199,37 @@ class BackTable:
         self._length -= len(places)
 
     def read(self, queue: BackQueue) -> None:
-        """Read the next entries of a queue into memory, as many as a head holds."""
+        """Read the next entries of a queue into memory, as many as a head holds, without those of shut origins."""
         self.flush()
+        taken = queue.taken if queue.read_to < queue.reread_to else ()
+        most = self._head + 1 + len(taken)
+        prefixes = [f"{site}/" for site in queue.shut]
         rows = self._database.query(
             "SELECT back.url_id, urls.url, urls.depth, urls.hops, back.revisit, back.tries, back.seq"
-            " FROM back JOIN urls ON urls.id = back.url_id"
-            " WHERE back.host_id = ? AND back.seq > ? ORDER BY back.seq LIMIT ?",
-            (queue.host.id, queue.read_to, self._head + 1),
+            " FROM back JOIN urls ON urls.id = back.url_id WHERE back.host_id = ? AND back.seq > ?"
+            f"{' AND substr(urls.url, 1, ?) != ?' * len(prefixes)} ORDER BY back.seq LIMIT ?",
+            (queue.host.id, queue.read_to, *(part for text in prefixes for part in (len(text), text)), most),
         ).fetchall()
+        rows = [row for row in rows if row[6] not in taken]
         queue.entries.extend(Entry(*row) for row in rows[: self._head])
         queue.more = len(rows) > self._head
         if rows:
             queue.read_to = queue.entries[-1].seq
+
+    def shut(self, queue: BackQueue, site: str, shut: Shut) -> None:
+        """Shut an origin of the queue: its URLs leave memory, and wait in the table."""
+        queue.shut[site] = shut
+        queue.entries = deque(entry for entry in queue.entries if not queue.is_shut(entry.url))
+        if queue.more and not queue.entries:
+            self.read(queue)  # then `more` is true only if there are URLs of open origins
+
+    def open(self, queue: BackQueue, site: str) -> None:
+        """Open a shut origin again: the queue is read anew from its head, without what is in flight or finished."""
+        del queue.shut[site]
+        queue.reread_to = max(queue.reread_to, queue.read_to)
+        queue.read_to = _NOWHERE
+        queue.entries.clear()
+        queue.more = True
 
     def flush(self) -> None:
         """Write the changes to the table and the counters; to be committed by the caller."""

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from pycrawl.config import Config
-from pycrawl.frontier.back import HEAD, MOST_UNWRITTEN, BackQueue, BackTable, Entry, Gate, hosts_with_queues
+from pycrawl.frontier.back import HEAD, MOST_UNWRITTEN, BackQueue, BackTable, Entry, Gate, Shut, hosts_with_queues
 from pycrawl.frontier.discovered import Discovered
 from pycrawl.frontier.front import STRETCH, FrontQueues
 from pycrawl.frontier.gates import Gates
@@ -30,10 +30,11 @@ from pycrawl.policy.priority import FRONT_QUEUES, PluginPrioritiser, UrlFacts, l
 from pycrawl.state.counters import Counters
 from pycrawl.state.database import Database
 from pycrawl.state.hosts import Host, Hosts
+from pycrawl.state.robots import RobotsFailure, failures_of_host
 from pycrawl.state.sources import Sources
 from pycrawl.state.standings import Standings
 from pycrawl.state.url_seen import UrlSeen
-from pycrawl.urls.parts import address_literal
+from pycrawl.urls.parts import address_literal, host_key
 
 QUEUES_PER_SLOT = 3  # back queues for each open fetch: Mercator's number, so that most slots find a host that is ready
 _MOST_QUEUES = 30_000  # back queues that idle slots may lead to
@@ -179,6 +180,8 @@ class Frontier:
         for host_id in hosts_with_queues(self._database):
             queue = self._make_queue(host_id)
             queue.more = True
+            if queue.shut:
+                self._back.read(queue)
             self._schedule(queue)
 
     def fill(self, starving: bool) -> None:
@@ -205,6 +208,8 @@ class Frontier:
                 self._let_revisit(queue)
             else:
                 self._back.append(queue, entry)
+            if queue.asleep and queue.has_open:
+                self._wake(queue)
             self._schedule(queue)
 
     def _let_revisit(self, queue: BackQueue) -> None:
@@ -222,14 +227,21 @@ class Frontier:
         self._load[queue.fetcher] += 1
         queue.host.address = queue.host.address or address_literal(queue.host.key)
         self._queues[host_id] = queue
-        if is_parked(queue.host.failures) and queue.host.ready_at > self._opened_at:
+        wait = queue.host.ready_at - self._opened_at
+        if wait > 0 and is_parked(queue.host.failures, wait):
             self.park(queue)
+        if queue.host.robots_failing_since and queue.settings.politeness.obey_robots:
+            for failure in failures_of_host(self._database, queue.host.key):
+                queue.shut[failure.origin] = _shut_by(failure, self._opened_at)
         return queue
 
     def _schedule(self, queue: BackQueue) -> None:
         """Put a queue into its fetcher's heap if it belongs there; one whose host has given all it may is parked."""
         if self._could_be_hit(queue):
-            self._push(queue, queue.host.ready_at, next(self._ticket))
+            queue.asleep = not queue.has_open
+            if queue.asleep and not queue.in_flight and all(shut.put_off for shut in queue.shut.values()):
+                self.park(queue)
+            self._push(queue, _ready_at(queue), next(self._ticket))
         elif _has_given_all(queue) and not queue.is_empty and not _is_revisit_next(queue):
             self.park(queue)
 
@@ -239,13 +251,37 @@ class Frontier:
         # Until the address is known, and so the gate, the host gets one connection only.
         ahead = 0 if queue.holds_up else queue.ahead
         most = queue.settings.politeness.connections_per_host + ahead if queue.host.address else 1
-        if queue.scheduled or queue.in_flight >= most or queue.is_empty:
+        if queue.scheduled or queue.in_flight >= most or queue.is_empty or (queue.holds_up and queue.in_flight):
             return False
         return queue.host.pages + queue.in_flight < _page_limit(queue) or _is_revisit_next(queue)
 
     def _push(self, queue: BackQueue, at: float, ticket: int) -> None:
         queue.scheduled = True
+        queue.ticket = ticket
         heapq.heappush(self._heaps[queue.fetcher], (at, ticket, queue))
+
+    def _wake(self, queue: BackQueue) -> None:
+        """Take a queue that sleeps out of the heap, as it has a URL that need not wait; its item there is void."""
+        queue.asleep = queue.scheduled = False
+        queue.ticket = -1
+        if not is_parked(queue.host.failures):
+            self.unpark(queue)
+
+    # Origins whose robots.txt cannot be had
+
+    def shut(self, queue: BackQueue, failure: RobotsFailure, now: float) -> None:
+        """Let the URLs of an origin wait, all of them, until its robots.txt is asked for again."""
+        self._back.shut(queue, failure.origin, _shut_by(failure, now))
+
+    def ask_robots_again(self, failure: RobotsFailure) -> None:
+        """The robots.txt of an origin that is shut is asked for at `failure.next_at`, earlier than was planned."""
+        host_id = self._hosts.id_of(host_key(f"{failure.origin}/"))
+        queue = self._queues.get(host_id)
+        if queue is not None and failure.origin in queue.shut:
+            queue.shut[failure.origin] = Shut(failure.next_at, False)
+            if queue.asleep:
+                self._wake(queue)
+                self._schedule(queue)
 
     def park(self, queue: BackQueue) -> None:
         """Let the run end even if this queue still has URLs. A host that is parked because it keeps failing is hit all
@@ -297,9 +333,8 @@ class Frontier:
         if queue is None:
             return None
         queue.due = max(queue.host.ready_at, queue.gate.ready_at if queue.gate else 0.0)
-        if not queue.entries:
-            self._back.read(queue)
         entry = queue.entries.popleft()
+        queue.taken.add(entry.seq)
         queue.in_flight += 1
         self._in_flight += 1
         self._schedule(queue)
@@ -310,14 +345,35 @@ class Frontier:
         none."""
         while heap and heap[0][0] <= now:
             _, ticket, queue = heapq.heappop(heap)
-            queue.scheduled = False
-            if queue.host.ready_at > now:
+            if ticket != queue.ticket:
+                continue
+            queue.scheduled = queue.asleep = False
+            if _ready_at(queue) > now:
                 self._schedule(queue)  # another hit on the host has ended since it came here: the pause begins anew
+            elif not self._has_next(queue, now):
+                self._put_away(queue)
             elif self._guests.holds(queue):
                 queue.scheduled = True
             elif self._pass_gate(queue, ticket, now):
                 return queue
         return None
+
+    def _has_next(self, queue: BackQueue, now: float) -> bool:
+        """True if a URL is at the head of the queue, after its shut origins that are due were opened, and its next rows
+        were read."""
+        for site in [site for site, shut in queue.shut.items() if shut.until <= now]:
+            self._back.open(queue, site)
+        if not queue.entries and queue.more:
+            self._back.read(queue)
+        return bool(queue.entries)
+
+    def _put_away(self, queue: BackQueue) -> None:
+        """A queue turned out to have no URL that may be asked for: it sleeps, or is closed if nothing is in flight."""
+        if queue.is_empty and not queue.in_flight:
+            self.unpark(queue)
+            self._retire(queue)
+        else:
+            self._schedule(queue)
 
     def _pass_gate(self, queue: BackQueue, ticket: int, now: float) -> bool:
         """True if the host's address may be hit too; then the hit counts at the gate. If not, the queue waits at the
@@ -353,6 +409,10 @@ class Frontier:
 
     def put_back(self, queue: BackQueue, entry: Entry) -> None:
         """Put a leased URL that was not fetched after all back to its old place in its queue."""
+        queue.taken.discard(entry.seq)
+        if queue.is_shut(entry.url):
+            self._schedule(queue)
+            return
         place = next((place for place, other in enumerate(queue.entries) if other.seq > entry.seq), len(queue.entries))
         queue.entries.insert(place, entry)
         self._schedule(queue)
@@ -371,8 +431,9 @@ class Frontier:
         """Let `count` URLs of the queue wait at its fetcher, beside those that have a connection."""
         queue.ahead = count
 
-    def release(self, queue: BackQueue, ready_at: float) -> None:
-        """End a lease: the host and its address may be hit again at `ready_at`, or later if another hit said so.
+    def release(self, queue: BackQueue, ready_at: float, address_ready_at: float | None = None) -> None:
+        """End a lease: the host may be hit again at `ready_at`, or later if another hit said so. Its address may be at
+        `address_ready_at`, which is earlier if the host has trouble of its own; None: at `ready_at`.
 
         The leased URL was put back, retried, or is to be finished: `release` does not touch it.
         """
@@ -381,11 +442,13 @@ class Frontier:
         queue.in_flight -= 1
         self._in_flight -= 1
         gate = queue.gate
-        others_wait = gate is not None and self._leave_gate(gate, ready_at)
+        if address_ready_at is None:
+            address_ready_at = ready_at
+        others_wait = gate is not None and self._leave_gate(gate, address_ready_at)
         if queue.is_empty and not queue.in_flight:
             self.unpark(queue)
             self._retire(queue)
-        elif gate is not None and others_wait and self._could_be_hit(queue):
+        elif gate is not None and others_wait and queue.has_open and self._could_be_hit(queue):
             queue.scheduled = True
             # It lines up behind those who wait: else the fetcher that is asked first would keep the gate to its hosts.
             self._gates.wait(gate, queue)
@@ -421,9 +484,13 @@ class Frontier:
         The caller owes `end_visit` for every leave."""
         return self._guests.enter(queue, key, now)
 
-    def end_visit(self, guest: Guest, ready_at: float) -> None:
-        """End a visit: the host may be hit again at `ready_at`; 0: it was not hit after all."""
-        held = self._guests.leave(guest, ready_at)
+    def end_visit(self, guest: Guest, ready_at: float, address_ready_at: float, put_off: bool = False) -> None:
+        """End a visit: the host may be hit again at `ready_at`, its address at `address_ready_at`; 0: it was not hit
+        after all. `put_off`: the run does not wait for the host, as it keeps failing."""
+        held = self._guests.leave(guest, ready_at, address_ready_at)
+        own = self._queues.get(guest.host.id)
+        if own is not None and put_off:
+            self.park(own)
         if held is not None:
             held.scheduled = False
             self._schedule(held)
@@ -460,7 +527,12 @@ class Frontier:
         return host_pace(self._queues.values(), self.settings.common.politeness.delay)
 
     def parked_hosts(self) -> list[Host]:
-        return [queue.host for queue in self._queues.values() if queue.parked]
+        """Returns the hosts that the run does not wait for, without those of `shut_origins`."""
+        return [queue.host for queue in self._queues.values() if queue.parked and not queue.asleep]
+
+    def shut_origins(self) -> dict[str, float]:
+        """Returns the origins whose robots.txt cannot be had, each with the time at which it is asked for again."""
+        return {site: shut.until for queue in self._queues.values() for site, shut in queue.shut.items()}
 
     def flush(self) -> None:
         """Write all changes that only memory holds; to be committed by the caller."""
@@ -470,6 +542,17 @@ class Frontier:
         self._seen.flush()
         self._standings.flush()
         self._hosts.flush()
+
+
+def _ready_at(queue: BackQueue) -> float:
+    """Returns when the queue may be hit again: a queue that has only URLs of shut origins waits for these."""
+    if queue.has_open or not queue.shut:
+        return queue.host.ready_at
+    return max(queue.host.ready_at, min(shut.until for shut in queue.shut.values()))
+
+
+def _shut_by(failure: RobotsFailure, now: float) -> Shut:
+    return Shut(failure.next_at, is_parked(failure.failures, failure.next_at - now))
 
 
 def _has_given_all(queue: BackQueue) -> bool:

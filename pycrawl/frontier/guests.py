@@ -67,13 +67,14 @@ class Guests:
         self._visited[queue.host.id] = queue
         return True
 
-    def leave(self, guest: Guest, ready_at: float) -> BackQueue | None:
-        """End a visit: the host may be hit again at `ready_at`; 0: it was not hit after all.
+    def leave(self, guest: Guest, ready_at: float, address_ready_at: float) -> BackQueue | None:
+        """End a visit: the host may be hit again at `ready_at`, its address at `address_ready_at`; 0: it was not hit
+        after all.
 
         Returns the host's own queue if it was held, which the caller schedules again.
         """
         guest.host.ready_at = max(ready_at, guest.host.ready_at)
         self._hosts.touch(guest.host)
         if guest.gate is not None:
-            self._gates.leave(guest.gate, ready_at)
+            self._gates.leave(guest.gate, address_ready_at)
         return self._visited.pop(guest.host.id)

@@ -28,7 +28,7 @@ def host_pace(queues: Iterable[BackQueue], delay: float) -> HostPace:
         host = queue.host
         if queue.parked:
             continue
-        if host.failures:
+        if host.failures or queue.asleep:
             failing += 1
             continue
         if queue.in_flight:

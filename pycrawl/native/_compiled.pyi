@@ -36,6 +36,9 @@ def scan(
     links to each href.
     """
 
+def is_plain_pickle(data: Any, /) -> bool:
+    """Is a pickle made of plain values only? `processes/plain_pickle.py` says which those are."""
+
 def scan_body(body: Any, /) -> int:
     """The flags of `body_scan.py`."""
 

@@ -31,9 +31,9 @@ PyObject *native_set_content_rules(PyObject *self, PyObject *args) {
     (void)self;
     PyObject *inline_tags, *void_tags, *unseen, *headings, *items, *prose;
     double *first = rules.shares, *again = rules.shares_again;
-    if (!PyArg_ParseTuple(args, "(ddddd)(ddddd)(ddd)ddddddnnnn(OOO)(OOO)", &first[0], &first[1], &first[2], &first[3], &first[4],
+    if (!PyArg_ParseTuple(args, "(ddddd)(ddddd)(ddddd)ddddddnnnn(OOO)(OOO)", &first[0], &first[1], &first[2], &first[3], &first[4],
                           &again[0], &again[1], &again[2], &again[3], &again[4], &rules.little, &rules.small_part,
-                          &rules.prose_words, &rules.many_links, &rules.some_links, &rules.short_prose, &rules.litter,
+                          &rules.few_words, &rules.fair_part, &rules.prose_words, &rules.many_links, &rules.some_links, &rules.short_prose, &rules.litter,
                           &rules.link_list, &rules.floor, &rules.short_words, &rules.fewest_words, &rules.long_word,
                           &rules.characters_of_word, &inline_tags, &void_tags, &unseen, &headings, &items, &prose)) {
         return NULL;
@@ -237,6 +237,12 @@ static bool is_enough(const Choice *page) {
     return page->words_kept >= (size_t)rules.fewest_words && words >= rules.small_part * page->boxes[0].words;
 }
 
+/* True if what is kept is a short note on a page that has much else. */
+static bool is_note(const Choice *page) {
+    double words = (double)page->words_kept;
+    return words < rules.few_words && words < rules.fair_part * page->boxes[0].words;
+}
+
 bool choose_content(Box *boxes, size_t box_count, const Block *blocks, size_t block_count, bool *kept, double *worths) {
     bool *good = malloc(block_count + 1);
     if (good == NULL) {
@@ -246,19 +252,18 @@ bool choose_content(Box *boxes, size_t box_count, const Block *blocks, size_t bl
         .boxes = boxes, .box_count = box_count, .blocks = blocks, .block_count = block_count, .worths = worths, .kept = kept,
         .good = good};
     weigh(&page);
-    choose(&page, rules.shares);
+    const double *shares = rules.shares;
+    choose(&page, shares);
     if (!is_enough(&page) || page.worth_kept < rules.little * boxes[0].sum) {
-        choose(&page, rules.shares_again);
+        shares = rules.shares_again;
+        choose(&page, shares);
     }
-    bool is_found = is_enough(&page);
-    if (!is_found) {
+    if (!is_enough(&page) || is_note(&page)) {
         choose_unframed(&page);
-        is_found = is_enough(&page);
-        if (!is_found) {
-            choose(&page, rules.shares_again);
-            is_found = page.words_kept >= (size_t)rules.fewest_words;
+        if (!is_enough(&page)) {
+            choose(&page, shares);
         }
     }
     free(good);
-    return is_found;
+    return page.words_kept >= (size_t)rules.fewest_words;
 }

@@ -8,6 +8,7 @@ static PyMethodDef functions[] = {
     {"pairs", native_pairs, METH_VARARGS, "The smallest pairs of hashed words."},
     {"scan", native_scan, METH_VARARGS, "Links, title, text and main content of markup."},
     {"scan_body", native_scan_body, METH_O, "What bytes hold that decides how they are read and stored."},
+    {"is_plain_pickle", native_is_plain_pickle, METH_O, "Is a pickle made of plain values only?"},
     {"set_entities", native_set_entities, METH_O, "Named characters, as html.entities.html5 has them."},
     {"set_content_rules", native_set_content_rules, METH_VARARGS, "The constants of parse/frames.py and parse/text.py."},
     {"set_frame_names", native_set_frame_names, METH_VARARGS, "The words of parse/frame_names.py."},

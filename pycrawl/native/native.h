@@ -71,6 +71,7 @@ int add_link_cache(PyObject *module);
 
 /* body_scan.c */
 PyObject *native_scan_body(PyObject *self, PyObject *body);
+PyObject *native_is_plain_pickle(PyObject *self, PyObject *data);
 
 /* content.c: what a page's blocks of text are worth, and which of them are its main content. */
 
@@ -116,7 +117,7 @@ void mark_leaving_tags(void);
 
 /* What parse/frames.py and parse/text.py say; `set_content_rules` takes it from there. */
 typedef struct {
-    double shares[LEVEL_COUNT], shares_again[LEVEL_COUNT], little, small_part, prose_words;
+    double shares[LEVEL_COUNT], shares_again[LEVEL_COUNT], little, small_part, few_words, fair_part, prose_words;
     double many_links, some_links, short_prose, litter, link_list, floor;
     Py_ssize_t short_words, fewest_words, long_word, characters_of_word;
 } Rules;

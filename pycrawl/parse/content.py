@@ -59,7 +59,7 @@ def _by_boxes(page: Outline) -> list[Block]:
     kept, worth = boxes.content(frames.SHARES)
     if not boxes.is_enough(kept) or worth < frames.LITTLE * boxes.worth:
         kept, _ = boxes.content(frames.SHARES_AGAIN)
-    if not boxes.is_enough(kept):
+    if not boxes.is_enough(kept) or boxes.is_note(kept):
         unframed = boxes.outside_of_frames()
         return unframed if boxes.is_enough(unframed) else kept
     return kept
@@ -99,6 +99,11 @@ class _Boxes:
     def is_enough(self, blocks: list[Block]) -> bool:
         words = _words_of(blocks)
         return words >= FEWEST_WORDS and words >= frames.SMALL_PART * self._words[0]
+
+    def is_note(self, blocks: list[Block]) -> bool:
+        """True if the blocks are a short note on a page that has much else."""
+        words = _words_of(blocks)
+        return words < frames.FEW_WORDS and words < frames.FAIR_PART * self._words[0]
 
     def content(self, shares: Sequence[float]) -> tuple[list[Block], float]:
         """The content and what its good blocks are worth, if names of frames count up to these shares of the page."""

@@ -26,7 +26,11 @@ SHARES = (0.0, 0.25, 0.35, 0.8, 0.8)
 SHARES_AGAIN = (0.0, 0.0, 0.0, 0.05, 0.8)
 LITTLE = 0.12  # of the page's worth
 PROSE_WORDS = 25  # worth of a block that keeps a box of a WEAK name from being a frame
-SMALL_PART = 0.03  # of all words: with less, the page is a list, and all that is not framed counts
+# With less than SMALL_PART of all words, the page is a list; with few words and less than FAIR_PART, a note is all
+# that was found. All that is not framed counts then: pages that share a short note are no near-duplicates.
+SMALL_PART = 0.03
+FEW_WORDS = 60
+FAIR_PART = 0.3
 
 
 def worth_of(tag: str, words: int, link_share: float) -> float:

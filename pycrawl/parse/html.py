@@ -29,7 +29,7 @@ if compiled is not None:
     compiled.set_content_rules(
         frames.SHARES,
         frames.SHARES_AGAIN,
-        (frames.LITTLE, frames.SMALL_PART, frames.PROSE_WORDS),
+        (frames.LITTLE, frames.SMALL_PART, frames.FEW_WORDS, frames.FAIR_PART, frames.PROSE_WORDS),
         frames.MANY_LINKS,
         frames.SOME_LINKS,
         frames.SHORT_PROSE,

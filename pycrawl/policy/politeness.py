@@ -35,6 +35,7 @@ class PolitenessRules:
     delay_factor: float
     max_crawl_delay: float
     max_backoff: float
+    max_retry_after: float = 86_400.0
     from_start: bool = False
 
     @classmethod
@@ -45,6 +46,7 @@ class PolitenessRules:
             # A Crawl-delay may be known from a time when robots.txt was obeyed.
             max_crawl_delay=section.max_crawl_delay if section.obey_robots else 0.0,
             max_backoff=section.max_backoff,
+            max_retry_after=section.max_retry_after,
             from_start=section.delay_from == "start",
         )
 
@@ -57,7 +59,7 @@ def gap(rules: PolitenessRules, crawl_delay: float, fetch_seconds: float, failur
     if failures:
         doubled = max(delay, polite, _FIRST_BACKOFF) * 2.0 ** min(failures - 1, _MOST_DOUBLINGS)
         polite = max(polite, min(doubled, rules.max_backoff))
-    return max(polite, min(retry_after, rules.max_backoff))
+    return max(polite, min(retry_after, rules.max_retry_after))
 
 
 def ahead(pages: int, fetch_seconds: float) -> int:
@@ -69,14 +71,24 @@ def ahead(pages: int, fetch_seconds: float) -> int:
     return min(_MOST_AHEAD, pages // _PAGES_FOR_ONE_AHEAD, int(_SECONDS_AHEAD / max(fetch_seconds, _SHORTEST_FETCH)))
 
 
-def is_parked(failures: int) -> bool:
-    return failures >= _FAILURES_UNTIL_PARKED
+def is_parked(failures: int, wait: float = 0.0) -> bool:
+    """True if a host or a robots.txt that failed so many times in a row does not keep a run from ending, or one that
+    has asked to be left alone for `wait` seconds."""
+    return failures >= _FAILURES_UNTIL_PARKED or (failures > 0 and wait >= _FIRST_PARKING)
 
 
-def parking(failures: int) -> float:
+def parking(rules: PolitenessRules, failures: int, retry_after: float) -> float:
     """Returns for how many seconds a host is parked that failed so many times in a row."""
     doublings = min(max(failures - _FAILURES_UNTIL_PARKED, 0), _MOST_DOUBLINGS)
-    return min(_FIRST_PARKING * 2.0**doublings, _LONGEST_PARKING)
+    return max(min(_FIRST_PARKING * 2.0**doublings, _LONGEST_PARKING), min(retry_after, rules.max_retry_after))
+
+
+def robots_retry(rules: PolitenessRules, failures: int, retry_after: float) -> float:
+    """Returns in how many seconds a robots.txt is asked for again that could not be had so many times in a row: in a
+    second, or the usual pause if that is longer, twice that, and so on; from the fifth time on, like a parked host."""
+    if is_parked(failures):
+        return parking(rules, failures, retry_after)
+    return gap(rules, 0.0, 0.0, failures, retry_after)
 
 
 def may_ignore_robots(failing_since: float, now: float) -> bool:

@@ -52,6 +52,7 @@ _FIT_IN_RULE = re.compile(rf"[{_FIT_CLASS}*]*").fullmatch
 _UNFIT_IN_RULE = re.compile(rf"%[0-9A-Fa-f]{{2}}|[^{_FIT_CLASS}*]")
 
 _AGENT_TOKEN = re.compile(r"[A-Za-z0-9_-]+").match  # digits too: "pycrawl2" is another robot
+_ADDRESSEE = re.compile(r"\*|[a-z0-9_./-]*[a-z_][a-z0-9_./-]*").fullmatch  # in lower case; a number alone is no name
 _DELAY = re.compile(r"[0-9]+(?:\.[0-9]*)?|\.[0-9]+").fullmatch
 _DIRECTIVES_WITH_VALUES = ("unavailable_after", "max-snippet", "max-image-preview", "max-video-preview")
 _MAX_AGE = re.compile(r'max-age\s*=\s*"?([0-9]+)"?').fullmatch
@@ -363,15 +364,17 @@ class RobotsRules:
 def directives(values: Iterable[str], agent: str) -> frozenset[str]:
     """The words of X-Robots-Tag headers that are meant for `agent`: "noindex, nofollow", "otherbot: none".
 
-    A name before a colon holds until the next one; without one all robots are meant.
+    A name before a colon holds until the next one; without one all robots are meant. Dates have commas and colons too
+    ("unavailable_after: Wed, 25 Jun 2030 15:00:00 GMT, noindex"): what stands before a colon and is no single word is
+    no name.
     """
     words: set[str] = set()
     for value in values:
         addressed = True
         for part in value.lower().split(","):
             name, colon, rest = part.partition(":")
-            if colon and name.strip() not in _DIRECTIVES_WITH_VALUES:
-                addressed = name.strip() in (agent.lower(), "*", "robots")
+            if colon and _ADDRESSEE(name.strip()) and name.strip() not in _DIRECTIVES_WITH_VALUES:
+                addressed = name.strip().partition("/")[0] in (agent.lower(), "*", "robots")
                 part = rest
             if addressed:
                 words.update(part.split())

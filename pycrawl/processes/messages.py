@@ -35,6 +35,7 @@ from pycrawl.model import (
     StoredBody,
     Validators,
 )
+from pycrawl.processes.plain_pickle import is_plain
 from pycrawl.urls.hints import are_hints
 from pycrawl.urls.parts import is_entry
 from pycrawl.urls.reasons import Reason
@@ -98,6 +99,8 @@ def size_of(result: FetchResult) -> int:
 
 
 def _unpack(codec: _Codec[T], data: bytes | memoryview) -> T:
+    if not is_plain(data):
+        raise BadMessage("it holds more than plain values")
     try:
         return codec.unpack(_Plain(io.BytesIO(data)).load())
     except BadMessage:
@@ -294,7 +297,7 @@ def _is_look(look: CloseLook) -> bool:
 
 
 def _is_robots(file: RobotsFile) -> bool:
-    return 0 <= file.status < _LARGEST and isfinite(file.fetched_at + file.expires_at)
+    return 0 <= file.status < _LARGEST and isfinite(file.fetched_at + file.expires_at + file.crawl_delay)
 
 
 def _is_named(named: Named) -> bool:
@@ -336,7 +339,7 @@ def _is_result(result: FetchResult) -> bool:
         0 <= result.url_id < _LARGEST > result.host_id >= 0
         and 0 <= result.status < _LARGEST > result.wire_bytes >= 0
         and 0 <= result.hops < _LARGEST
-        and isfinite(result.started + result.ended + result.fetched_at + result.retry_after + result.crawl_delay)
+        and isfinite(result.started + result.ended + result.fetched_at + result.retry_after)
         and _can_be_kept(result.detail, result.address, result.etag, result.last_modified, result.cookies)
         and (_is_target(result) if result.location else result.outcome is not Outcome.REDIRECT)
         and (not result.withheld or all(0 <= ask <= _LARGEST_ASK for ask, _ in result.withheld))

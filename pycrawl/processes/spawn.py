@@ -15,6 +15,7 @@ import multiprocessing
 import os
 import signal
 import sys
+import time
 from collections.abc import Iterator
 from multiprocessing import forkserver, resource_tracker
 from multiprocessing.context import ForkServerProcess
@@ -23,6 +24,9 @@ from types import ModuleType
 
 from pycrawl.foreign.files import open_file
 from pycrawl.foreign.visible import VisibleStream
+
+_DYING_SECONDS = 10.0  # for a server that has died to be noticed
+_PAUSE_SECONDS = 0.05
 
 
 class ForkServer:
@@ -44,7 +48,7 @@ class ForkServer:
             target=_run, args=(self._module, name, log_file, *values), name=name, daemon=True
         )
         with _deaf_to_terminal(), _without_main_module():
-            process.start()
+            _start(process)
         return process
 
     def close(self) -> None:
@@ -52,6 +56,20 @@ class ForkServer:
         used by this process."""
         if self._is_ours and _server_pid() is not None:
             forkserver._forkserver._stop()  # type: ignore[attr-defined]  # there is no public way
+
+
+def _start(process: ForkServerProcess) -> None:
+    """Start a process. If the server has died (for want of memory, or by a process that went mad), another one is made
+    for it; until the kernel has told of the death, connections to the dead one are refused."""
+    deadline = time.monotonic() + _DYING_SECONDS
+    while True:
+        try:
+            process.start()
+            return
+        except (ConnectionError, EOFError):
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(_PAUSE_SECONDS)
 
 
 def _server_pid() -> int | None:

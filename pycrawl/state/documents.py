@@ -111,6 +111,12 @@ def is_older_stored(database: Database, document_id: int, since: float) -> bool:
     return row is not None
 
 
+def are_versions(database: Database, one: int, other: int) -> bool:
+    """True if two documents are of one URL."""
+    rows = database.query("SELECT DISTINCT url_id FROM documents WHERE id IN (?, ?)", (one, other))
+    return len(rows.fetchall()) == 1
+
+
 def versions(database: Database, url_hash: int) -> list[Document]:
     """Returns all documents of a URL, the oldest first."""
     rows = database.query(
@@ -140,6 +146,69 @@ def url_and_time(database: Database, document_id: int) -> tuple[str, float]:
 
 def count_documents(database: Database) -> int:
     return int(database.query("SELECT count(*) FROM documents").fetchone()[0])
+
+
+def hand_over(database: Database, document_id: int, heir_id: int) -> None:
+    """Give the document that has the record to the heir's URL, and remove the heir's own. So the id stays, and with it
+    the fingerprints and the copies that point to it."""
+    heir = document(database, heir_id)
+    database.write(
+        "UPDATE documents SET url_id = ?, url_hash = ?, fetched_at = ? WHERE id = ?",
+        (heir.url_id, heir.url_hash, heir.fetched_at, document_id),
+    )
+    database.write(
+        "UPDATE visits SET document_id = ? WHERE url_id = ? AND document_id = ?", (document_id, heir.url_id, heir_id)
+    )
+    database.write("DELETE FROM documents WHERE id = ?", (heir_id,))
+
+
+def drop_documents(database: Database, document_ids: Iterable[int]) -> None:
+    database.write_many("DELETE FROM documents WHERE id = ?", [(one,) for one in document_ids])
+
+
+def records_of_file(database: Database, file_id: int, ids: tuple[int, int]) -> list[Document]:
+    """Returns the documents with records in a compound file, in the order of the records. `ids`: the first and the
+    last of them."""
+    rows = database.query(
+        "SELECT * FROM documents WHERE id BETWEEN ? AND ? AND duplicate_of = 0 AND file_id = ? ORDER BY id",
+        (*ids, file_id),
+    )
+    return [Document(*row) for row in rows]
+
+
+def move_records(database: Database, places: Iterable[tuple[int, int, int]]) -> None:
+    """Set (offset, length, id of the document) of records that lie elsewhere in their file now."""
+    database.write_many("UPDATE documents SET offset = ?, length = ? WHERE id = ?", places)
+
+
+def replace_file(database: Database, file_id: int, name: str, length: int, records: int) -> None:
+    """Let a file that was written anew take the place of a compound file. No record is added to it any more."""
+    database.write(
+        "UPDATE files SET name = ?, length = ?, records = ?, closed = 1 WHERE id = ?", (name, length, records, file_id)
+    )
+
+
+def rename_file(database: Database, file_id: int, name: str) -> None:
+    database.write("UPDATE files SET name = ? WHERE id = ?", (name, file_id))
+
+
+def file_length(database: Database, file_id: int) -> int:
+    return int(database.query("SELECT length FROM files WHERE id = ?", (file_id,)).fetchone()[0])
+
+
+def count_stored_bytes(database: Database) -> None:
+    """Set the counter of stored bytes to what the compound files hold."""
+    database.write(
+        "UPDATE counters SET value = (SELECT coalesce(sum(length), 0) FROM files) WHERE name = 'bytes_stored'"
+    )
+
+
+def bytes_and_records_by_file(database: Database) -> dict[int, tuple[int, int]]:
+    """Returns, by compound file, the bytes and the number of the records that documents have in it."""
+    rows = database.query(
+        "SELECT file_id, sum(length), count(*) FROM documents WHERE duplicate_of = 0 GROUP BY file_id"
+    )
+    return {file_id: (length, count) for file_id, length, count in rows}
 
 
 def save_files(database: Database, files: Iterable[tuple[int, str, int, int]]) -> None:

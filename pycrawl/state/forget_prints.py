@@ -11,6 +11,7 @@ import numpy as np
 
 from pycrawl.state.counters import count
 from pycrawl.state.database import Database
+from pycrawl.state.documents import are_versions
 from pycrawl.state.near_join import Clusters, Join, NearJoiner
 from pycrawl.state.near_seen import prints_of
 from pycrawl.state.passages import documents_of
@@ -99,7 +100,9 @@ def _join_again(database: Database, documents: set[int], threshold: float) -> li
     """Returns the joins among these documents alone."""
     with_prints = database.query_each("SELECT document_id FROM page_prints WHERE document_id IN ({})", documents)
     ids = np.array(sorted(row[0] for row in with_prints), np.uint32)
-    joiner = NearJoiner(threshold, lambda wanted: prints_of(database, wanted))
+    joiner = NearJoiner(
+        threshold, lambda wanted: prints_of(database, wanted), lambda one, other: are_versions(database, one, other)
+    )
     joins: list[Join] = []
     for begin in range(0, len(ids), _JOINED_AT_ONCE):
         part = ids[begin : begin + _JOINED_AT_ONCE]

@@ -7,19 +7,19 @@ documents are left to be removed from the compound files, file by file (`crawl/f
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from pycrawl.model import Via
-from pycrawl.state import forget_prints, meta, unwanted
+from pycrawl.state import forget_prints, meta, robots, unwanted
 from pycrawl.state.counters import count
 from pycrawl.state.database import Database
 from pycrawl.state.unwanted import FORGOTTEN, Rule, Unwanted, forgotten_text, hash_digits, row_hash
 from pycrawl.state.url_seen import ids_of_hashes
 from pycrawl.traps.url_kinds import section, shape
-from pycrawl.urls.parts import host_key, origin, path_and_query, url_hash
+from pycrawl.urls.parts import host_key, path_and_query, url_hash
 from pycrawl.urls.reasons import Reason
 from pycrawl.urls.url_texts import urls_in
 
@@ -212,15 +212,12 @@ def _drop_host(database: Database, key: str) -> None:
         database.write(f"DELETE FROM {table} WHERE host_id = ?", row)
     for table in ("host_copies", "mirrors"):
         database.write(f"DELETE FROM {table} WHERE host_id = ?1 OR original_id = ?1", row)
-    database.write_many("DELETE FROM robots WHERE origin = ?", ((origin(f"{scheme}://{key}/"),) for scheme in _SCHEMES))
+    robots.drop_host(database, key)
     database.write(
         "UPDATE hosts SET is_seed = 0, pages = 0, failures = 0, ready_at = 0, crawl_delay = 0, address = '',"
         " robots_failing_since = 0 WHERE id = ?",
         row,
     )
-
-
-_SCHEMES = ("http", "https")
 
 
 # Taking back
@@ -281,10 +278,6 @@ def ranges(database: Database) -> dict[int, tuple[int, int]]:
 
 def _records(database: Database) -> Iterator[tuple[int, int]]:
     return iter(database.query("SELECT id, file_id FROM documents WHERE duplicate_of = 0 ORDER BY id"))
-
-
-def drop_documents(database: Database, document_ids: Iterable[int]) -> None:
-    database.write_many("DELETE FROM documents WHERE id = ?", [(one,) for one in document_ids])
 
 
 def end(database: Database) -> None:

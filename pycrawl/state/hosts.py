@@ -1,4 +1,4 @@
-"""Hosts and their robots.txt."""
+"""Hosts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from weakref import WeakValueDictionary
 
-from pycrawl.model import RobotsFile
 from pycrawl.state.database import Database
 
 CACHED_IDS = 200_000  # hosts whose id is known without a query
@@ -25,9 +24,10 @@ class Host:
     pages: int = 0  # URLs that have answered with 2xx
     failures: int = 0  # in a row
     ready_at: float = 0.0  # seconds since the epoch: the host must not be hit before
-    crawl_delay: float = 0.0  # seconds, from robots.txt
+    crawl_delay: float = 0.0  # seconds: the longest that the robots.txt of one of its origins asks for
     address: str = ""  # the last address connected to
-    robots_failing_since: float = 0.0  # seconds since the epoch: since then robots.txt cannot be read; 0: it can
+    robots_failing_since: float = 0.0  # seconds since the epoch: since then the robots.txt of one of its origins
+    # is unreachable (`state/robots.py` says which); 0: none is
     trouble: str = ""  # the outcome of the last of the failures in a row
 
 
@@ -159,20 +159,6 @@ def count_hosts(database: Database) -> tuple[int, int]:
         "SELECT coalesce(sum(is_seed OR ready_at > 0), 0), coalesce(sum(NOT is_seed AND ready_at = 0), 0) FROM hosts"
     ).fetchone()
     return known, named
-
-
-def save_robots(database: Database, origin: str, file: RobotsFile) -> None:
-    database.write(
-        "INSERT OR REPLACE INTO robots VALUES (?, ?, ?, ?, ?)",
-        (origin, file.status, file.body, file.fetched_at, file.expires_at),
-    )
-
-
-def robots_of(database: Database, origin: str) -> RobotsFile | None:
-    row = database.query(
-        "SELECT status, body, fetched_at, expires_at FROM robots WHERE origin = ?", (origin,)
-    ).fetchone()
-    return RobotsFile(*row) if row else None
 
 
 def failing_hosts(database: Database, outcomes: Sequence[str]) -> list[int]:

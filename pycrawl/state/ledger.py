@@ -68,17 +68,26 @@ _STATE = (
     f" WHEN visits.outcome IN ({_ERRORS}) AND visits.document_id = 0 THEN 'failed'"
     " ELSE 'done' END"
 )
+# The origin of a URL stands before the first "/" behind its scheme (`urls/parts.py`).
+_ORIGIN = "substr(urls.url, 1, instr(substr(urls.url, 9), '/') + 7)"
+_FAILS = f"EXISTS (SELECT 1 FROM robots_failures WHERE origin = {_ORIGIN} AND next_at > 0)"
+_READY_AT = (
+    "CASE WHEN hosts.robots_failing_since > 0 THEN"
+    f" max(hosts.ready_at, coalesce((SELECT next_at FROM robots_failures WHERE origin = {_ORIGIN}), 0))"
+    " ELSE hosts.ready_at END"
+)
 _ASIDE_WORDS = " ".join(f"WHEN {reason.code} THEN '{reason}'" for reason in Reason if reason.code)
 _REASON = (
     f"CASE WHEN urls.aside != 0 THEN CASE urls.aside {_ASIDE_WORDS} ELSE urls.aside END"
     " WHEN visits.url_id IS NOT NULL AND visits.requeued = 0 THEN visits.outcome"
     f" WHEN EXISTS (SELECT 1 FROM held WHERE held.url_id = urls.id) THEN '{HELD}'"
+    f" WHEN hosts.robots_failing_since > 0 AND {_FAILS} THEN '{Outcome.ROBOTS_UNREACHABLE}'"
     " WHEN hosts.failures > 0 AND hosts.trouble != '' THEN hosts.trouble"
     f" WHEN visits.url_id IS NULL THEN '{NEW}' ELSE '{AGAIN}' END"
 )
 _COLUMNS = (
     f"urls.id, urls.url, {_STATE} AS state, {_REASON} AS reason, urls.aside, hosts.id, hosts.key, urls.depth,"
-    " urls.hops, urls.ask, urls.found_at, hosts.ready_at, visits.outcome, visits.status, visits.visited_at,"
+    f" urls.hops, urls.ask, urls.found_at, {_READY_AT}, visits.outcome, visits.status, visits.visited_at,"
     " visits.tries, visits.detail, visits.document_id, visits.since"
 )
 # SQLite never reorders a CROSS JOIN: so rows come in the order of `urls`, without sorting all of them first.
@@ -99,7 +108,7 @@ class Standing(NamedTuple):
     hops: int
     ask: int  # bits of `urls/asks.py`
     found_at: float
-    host_ready_at: float
+    host_ready_at: float  # when its host may be hit again, or its robots.txt is asked for again if that is unreachable
     outcome: str | None
     status: int | None
     visited_at: float | None
@@ -200,7 +209,7 @@ class Filter(NamedTuple):
             parts.append("urls.host_id IN (SELECT value FROM json_each(?))")
             values.append(json.dumps(self.host_ids))
         if self.due_at is not None:
-            parts.append(f"state = '{State.QUEUED}' AND reason != '{HELD}' AND hosts.ready_at <= ?")
+            parts.append(f"state = '{State.QUEUED}' AND reason != '{HELD}' AND {_READY_AT} <= ?")
             values.append(self.due_at)
         if self.changed_since is not None:
             parts.append(

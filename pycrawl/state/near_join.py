@@ -3,7 +3,7 @@
 Documents are taken in the order of their ids. One that has the words of an older one, in the same order, is joined to
 it. Any other is compared with older ones that share a band of its sketch, those that share the most bands first, and is
 joined to all that it resembles by at least the threshold less `MARGIN`. Joined documents form a cluster, and the oldest
-of them represents it.
+of them represents it. Versions of one page are never joined to each other.
 
 The result depends on the documents and their order alone, not on how they were cut into batches. An estimate near the
 threshold is not checked any further, so that the crawl and a later look at the collection decide alike.
@@ -30,6 +30,7 @@ _MOST_OF_A_BAND = 64  # documents, the oldest, that are looked at for one key
 _MOST_COMPARED = 16  # older documents that one document is compared with
 _PAIRS_AT_ONCE = 8_192  # pairs whose sketches are compared in one go, about 3 MB on each side
 
+SamePage = Callable[[int, int], bool]  # True if two documents are versions of one page, which are never joined
 Read = Callable[[U32], Prints]  # returns the fingerprints of documents of earlier batches, in the order asked for
 
 
@@ -88,10 +89,11 @@ class NearJoiner:
     """Joins documents batch by batch. Its index and its clusters are in memory: 140 bytes a document at the default
     threshold."""
 
-    def __init__(self, threshold: float, read: Read) -> None:
+    def __init__(self, threshold: float, read: Read, same_page: SamePage = lambda one, other: False) -> None:
         self._bands, self._rows = banding(threshold)
         self._least = threshold - MARGIN
         self._read = read
+        self._same_page = same_page
         self.index = BandIndex()
         self.clusters = Clusters()
 
@@ -126,7 +128,9 @@ class NearJoiner:
         near = originals[which]
         is_new = near == ids
         joins = [
-            Join(one, other, 1.0) for one, other in zip(ids[~is_new].tolist(), near[~is_new].tolist(), strict=True)
+            Join(one, other, 1.0)
+            for one, other in zip(ids[~is_new].tolist(), near[~is_new].tolist(), strict=True)
+            if not self._same_page(one, other)
         ]
         return joins, is_new
 
@@ -161,7 +165,7 @@ class NearJoiner:
         joins = []
         for one, other, estimate in zip(asked.tolist(), near.tolist(), alike.tolist(), strict=True):
             root, other_root = self.clusters.root(one), self.clusters.root(other)
-            if root == other_root:
+            if root == other_root or self._same_page(one, other) or self._same_page(root, other_root):
                 continue
             if root == one:
                 joins.append(Join(one, other, estimate))

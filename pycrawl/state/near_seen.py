@@ -8,7 +8,7 @@ sorting. The copy may be older than the rest.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +16,7 @@ import numpy as np
 from pycrawl.fingerprint.packed import Prints, unpack
 from pycrawl.state.band_index import U32
 from pycrawl.state.database import Database
-from pycrawl.state.near_join import Join, NearJoiner, banding
+from pycrawl.state.near_join import Join, NearJoiner, SamePage, banding
 
 _ROWS_AT_ONCE = 4_096  # rows that a start has in memory at once
 
@@ -25,10 +25,10 @@ class NearSeen:
     """The session adds each stored page; `close_group` decides about them, `flush` writes in the
     group's transaction."""
 
-    def __init__(self, database: Database, threshold: float) -> None:
+    def __init__(self, database: Database, threshold: float, same_page: SamePage = lambda one, other: False) -> None:
         self._database = database
         self._banding = banding(threshold)
-        self._joiner = NearJoiner(threshold, self._read)
+        self._joiner = NearJoiner(threshold, self._read, same_page)
         self._open: list[tuple[int, bytes]] = []
         self._closed: list[tuple[int, bytes]] = []
         self._joins: list[Join] = []
@@ -42,14 +42,12 @@ class NearSeen:
             self._load()
         self._open.append((document_id, prints))
 
-    def close_group(self, is_left_out: Callable[[Join], bool] = lambda join: False) -> list[Join]:
-        """Decide about the documents added since the last call. Returns the joins, without those for which
-        `is_left_out` is true."""
+    def close_group(self) -> list[Join]:
+        """Decide about the documents added since the last call. Returns the joins."""
         self._closed, self._open = self._open, []
         if self._closed:
             ids = np.array([document_id for document_id, _ in self._closed], np.uint32)
-            joins = self._joiner.join(ids, unpack(prints for _, prints in self._closed))
-            self._joins = [join for join in joins if not is_left_out(join)]
+            self._joins = self._joiner.join(ids, unpack(prints for _, prints in self._closed))
             self._indexed_to = int(ids[-1])
         return self._joins
 

@@ -232,6 +232,28 @@ ALTER TABLE visits ADD COLUMN unkept TEXT NOT NULL DEFAULT '';
 CREATE TABLE leaving (document_id INTEGER PRIMARY KEY, reason TEXT NOT NULL);
 """
 
+_ROBOTS_FAILURES = """
+-- Origins ("https://example.com") whose robots.txt cannot be had at present, for whatever reason: their URLs stay
+-- queued until it can. Filled and changed by every failure to get one, emptied when it is answered. `next_at`: when it
+-- is asked for again, or 0: it counts as missing by now; `not_before`: the time that a Retry-After named, or 0. A host
+-- that has such an origin has a `robots_failing_since`.
+CREATE TABLE robots_failures (
+    origin TEXT PRIMARY KEY, since REAL NOT NULL, failures INTEGER NOT NULL, next_at REAL NOT NULL,
+    not_before REAL NOT NULL, outcome TEXT NOT NULL, detail TEXT NOT NULL
+) WITHOUT ROWID;
+
+-- The Crawl-delay that each robots.txt asks for. `hosts.crawl_delay` is the longest of those of the host's origins;
+-- until they are read again, both count as having asked for it.
+ALTER TABLE robots ADD COLUMN crawl_delay REAL NOT NULL DEFAULT 0;
+UPDATE robots SET crawl_delay = coalesce(
+    (SELECT crawl_delay FROM hosts WHERE key = substr(origin, instr(origin, '//') + 2)), 0);
+
+-- Earlier releases kept one failure of robots.txt for a host, and did not say of which origin: it is asked for anew, at
+-- the time that was planned.
+UPDATE hosts SET robots_failing_since = 0, failures = CASE trouble WHEN 'robots-unreachable' THEN 0 ELSE failures END
+WHERE robots_failing_since > 0;
+"""
+
 _SOURCES = """
 -- Sitemaps and feeds: URLs of `urls` whose answers are read for the URLs that they name (`sources.py`). Filled when one
 -- is named; changed with each visit, whose outcome is in `visits`. `found_in`: the sitemap whose index or redirect
@@ -260,5 +282,14 @@ CREATE TABLE url_hints (
 );
 """
 
-STEPS: tuple[str, ...] = (_FIRST_RELEASE, _PASSAGES, _KINDS_AND_SERIES, _LEDGER, _FORGETTING, _VERSIONS, _SOURCES)
+STEPS: tuple[str, ...] = (
+    _FIRST_RELEASE,
+    _PASSAGES,
+    _KINDS_AND_SERIES,
+    _LEDGER,
+    _FORGETTING,
+    _VERSIONS,
+    _ROBOTS_FAILURES,
+    _SOURCES,
+)
 VERSION = len(STEPS)

@@ -101,6 +101,15 @@ def below(root: Path, name: str) -> tuple[Path, str]:
     return root.parent, f"{root.name}/{own_name(name)}"
 
 
+def length_of(root: Path, name: str) -> int:
+    """Returns how many bytes a compound file has. Raises StoreError if it is not there."""
+    try:
+        with io.FileIO(open_file(*below(root, name))) as file:
+            return os.fstat(file.fileno()).st_size
+    except OSError as error:
+        raise failure(error, root / name) from error
+
+
 def names_in(root: Path) -> Iterator[str]:
     """Yields the names of the ordinary files in the collection's folders ("WTX001/B01.gz" …), whatever they are."""
     no_folders = set(file_names(root.parent, root.name, ordinary=True))

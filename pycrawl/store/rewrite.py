@@ -145,7 +145,7 @@ def take_old_name(root: Path, name: str, length: int, link: Callable[[Path, Path
                 link(new_path, old_path)
             except OSError:
                 new_path.rename(old_path)
-        fsync_directory(new_path.parent)
+        _sync_names(new_path.parent)
     except OSError as error:
         raise failure(error, old_path) from error
     return old
@@ -156,9 +156,15 @@ def drop_new_name(root: Path, name: str) -> None:
     path = root / name
     try:
         remove(*below(root, name))
-        fsync_directory(path.parent)
+        _sync_names(path.parent)
     except OSError as error:
         raise failure(error, path) from error
+
+
+def _sync_names(folder: Path) -> None:
+    """Make the names in a folder durable; where the folder itself is lost, there are none."""
+    if folder.is_dir():
+        fsync_directory(folder)
 
 
 def remove_unfinished(root: Path, committed: set[str]) -> None:

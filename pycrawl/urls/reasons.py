@@ -36,6 +36,7 @@ class Reason(StrEnum):
     SOFT_404_LINK = "soft-404-link"
     TOO_MANY_REDIRECTS = "too-many-redirects"
     FORGOTTEN = "forgotten"
+    PORT = "port"
     FOREIGN_SITEMAP = "foreign-sitemap"
     SITEMAP = "sitemap"
     FEED = "feed"
@@ -116,13 +117,16 @@ _MEANINGS = {
         19, "limits.max_redirects", "behind more redirects in a row than limits.max_redirects"
     ),
     Reason.FORGOTTEN: _Meaning(20, "", "forgotten: it was removed with `pycrawl forget`"),
-    Reason.FOREIGN_SITEMAP: _Meaning(
-        21, "", "only a sitemap of another host lists it, which its own host's robots.txt does not name"
+    Reason.PORT: _Meaning(
+        21, "security.allow_ports", "its port is one of another service (mail, SSH …), which browsers refuse to ask"
     ),
-    Reason.SITEMAP: _Meaning(22, "sitemaps.from_robots", "a sitemap, and sitemaps.from_robots is false"),
-    Reason.FEED: _Meaning(23, "feeds.discover", "a feed, and feeds.discover is false"),
+    Reason.FOREIGN_SITEMAP: _Meaning(
+        22, "", "only a sitemap of another host lists it, which its own host's robots.txt does not name"
+    ),
+    Reason.SITEMAP: _Meaning(23, "sitemaps.from_robots", "a sitemap, and sitemaps.from_robots is false"),
+    Reason.FEED: _Meaning(24, "feeds.discover", "a feed, and feeds.discover is false"),
     Reason.FEED_ENTRY: _Meaning(
-        24, "", "an entry of a feed without a page of its own: it is stored as the feed has it"
+        25, "", "an entry of a feed without a page of its own: it is stored as the feed has it"
     ),
 }
 for _reason, _meaning in _MEANINGS.items():

@@ -15,6 +15,7 @@ from pycrawl.plugins.guard import PluginFailed, guarded
 from pycrawl.urls.host_list import HostList, PrefixList
 from pycrawl.urls.host_settings import SettingsByHost
 from pycrawl.urls.parts import host_key
+from pycrawl.urls.ports import REFUSED_PORTS
 from pycrawl.urls.reasons import Reason
 
 _LONGEST_WORD = 100  # characters that a plugin may say of a URL
@@ -76,6 +77,7 @@ class Scope:
         self._deny_prefixes = PrefixList("scope.deny_prefixes", scope.deny_prefixes)
         self._allow_patterns = scope.allow_patterns
         self._deny_patterns = scope.deny_patterns
+        self._refused_ports = REFUSED_PORTS - {str(port) for port in config.security.allow_ports}
         self._lists_hosts = len(self._allow_hosts) + len(self._deny_hosts) > 0
         self._filters = [_filter(name, config) for name in scope.filters]
         self._path_checks = self._new_path_checks()
@@ -92,13 +94,16 @@ class Scope:
 
     def host_verdict(self, key: str) -> Reason | None:
         """Why nothing may be asked of the host with this `host_key`, whatever the URL; None: the host is wanted."""
+        if ":" in key and key.rpartition(":")[2] in self._refused_ports:
+            return Reason.PORT
         if key in self._deny_hosts:
             return Reason.HOST_DENIED
         return Reason.HOST_NOT_ALLOWED if self._allow_hosts and key not in self._allow_hosts else None
 
     def verdict(self, url: str) -> Reason | None:
         """None if the normalised URL is wanted, at any depth; else why not: for its host, or for the rest of it."""
-        reason = self.host_verdict(host_key(url)) if self._lists_hosts else None
+        key = host_key(url)
+        reason = self.host_verdict(key) if self._lists_hosts or ":" in key else None
         return reason or self.path_verdict(url)
 
     def path_verdict(self, url: str) -> Reason | None:

@@ -72,7 +72,7 @@ def test_a_dead_host_that_is_back(make_crawl: MakeCrawl) -> None:
     crawl = make_crawl([site.url + "/"])
     crawl.run("crawl", exit_code=NO_PAGE)
     facts = crawl.why(site.url + "/")
-    assert (facts["state"], facts["reason"]) == ("queued", "connect-failed")
+    assert (facts["state"], facts["reason"]) == ("queued", "robots-unreachable")
     with Site({"/": page("/x"), "/x": page(text="x")}, port=port) as back:
         crawl.run("crawl", exit_code=NO_PAGE)
         assert back.times() == {}  # its host is left alone for a while
@@ -112,7 +112,7 @@ def test_a_parked_host_is_asked_again_by_the_run_that_parked_it(make_crawl: Make
         long: dict[str, object] = {"total_timeout": 2 * RUN_SECONDS, "min_bytes_per_second": 0}
         crawl = make_crawl([dead.url + "/", slow.url + "/"], {"limits": long})
         running = crawl.start("crawl")
-        assert running.until(lambda: crawl.query("SELECT 1 FROM hosts WHERE failures >= 5") != [])
+        assert running.until(lambda: crawl.query("SELECT 1 FROM robots_failures WHERE failures >= 5") != [])
         with Site({"/": page()}, "127.0.0.3", port) as back:
             crawl.run("retry")
             assert running.until(lambda: back.times() == {"/": 1})
@@ -129,7 +129,7 @@ def test_a_parked_host_is_asked_again_by_the_run_that_parked_it(make_crawl: Make
 def test_a_host_gets_its_pause_and_one_that_is_too_busy_the_time_that_it_named(
     tmp_path: Path, trouble: str, most_seconds: float
 ) -> None:
-    crawl = Crawl.make(tmp_path / "crawl", ["http://example.com/"], {"politeness": {"delay": 7, "max_backoff": 90}})
+    crawl = Crawl.make(tmp_path / "crawl", ["http://example.com/"], {"politeness": {"delay": 7, "max_retry_after": 90}})
     database = Database.open(crawl.directory.state)
     before = time.time()
     database.write("UPDATE hosts SET failures = 6, trouble = ?, ready_at = ?", (trouble, before + 3600))

@@ -103,7 +103,9 @@ def test_one_that_cannot_be_read(tmp_path: Path) -> None:
         assert (facts["allowed"], facts["known"]) == (False, False)
         assert facts["unreachable_since"] <= facts["asked_again_at"]
         shown = crawl.run("robots", site.url + "/").stdout
-        assert f"not allowed: {site.url}/robots.txt has given nothing but errors since 20" in shown
+        assert facts["unreachable_detail"] == "robots-unreachable: status 500"
+        assert f"not allowed yet: {site.url}/robots.txt is unreachable since 20" in shown
+        assert "(robots-unreachable: status 500); it is asked for again at 20" in shown
         assert site.times() == {}
 
 

@@ -21,7 +21,7 @@ REFUSED = {
     "host-denied": "http://denied.example/",
     "prefix-denied": "/no/x",
     "pattern-denied": "/x.bak",
-    "scheme": "https://127.0.0.1:1/s",
+    "scheme": "https://127.0.0.1:81/s",
     "external": "http://other.example/",
     "too-many-segments": "/" + "/".join(map(str, range(40))),
     "repeated-segments": "/r/r/r/r/r",
@@ -200,8 +200,8 @@ def test_a_host_whose_robots_txt_cannot_be_read(make_crawl: MakeCrawl) -> None:
         assert facts["host_ready_at"] > time.time() - 60
         text = crawl.run("why", site.url + "/").stdout
         assert "queued: its host's robots.txt cannot be read, so nothing may be asked for" in text
-        assert "not allowed: " in text
-        assert "has given nothing but errors since" in text
+        assert "not allowed yet: " in text
+        assert "/robots.txt is unreachable since 20" in text
 
 
 def test_pages_that_only_say_that_there_is_no_such_page(make_crawl: MakeCrawl) -> None:

@@ -24,6 +24,7 @@ from pycrawl.cli import cli
 from pycrawl.collection.verify import verify
 from pycrawl.config import toml_value
 from pycrawl.crawl.directory import CrawlDirectory
+from pycrawl.crawl.repairing import lost_documents
 from pycrawl.record import trec_web
 from pycrawl.simweb import LogEntry, SimServer
 from pycrawl.state import meta
@@ -190,6 +191,11 @@ class Crawl:
         """What `pycrawl verify` does, without a process of its own."""
         faults = [fault for check in verify(self.directory, lambda _: None) for fault in check.faults]
         assert not faults, faults
+
+    def unreadable(self) -> set[str]:
+        """The URLs of documents that cannot be read where the database says that they are."""
+        with closing(Database.open_readonly(self.directory.state)) as database:
+            return {one.url for one in lost_documents(self.directory, database, lambda _: None)}
 
     def bodies(self, urls: Iterable[str], at: float | None = None) -> dict[str, bytes]:
         """What `pycrawl get` writes, for many URLs; those without a document are left out."""

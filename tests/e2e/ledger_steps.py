@@ -111,7 +111,7 @@ class Life:
         fresh = walk(self.web, self.rules, self.wishes)
         missing = fresh.stored - stored
         assert not missing, self.told(f"{self.rules} would fetch, and were not: {sorted(missing)}")
-        self.crawl.run("verify")
+        self.crawl.run("verify", "--deep")
         known = walk(self.web, self.rules, self.wishes, self.read)
         named = {target for page in stored | self._redirects() for target in named_by(self.web, page)}
         for url in sorted(named):

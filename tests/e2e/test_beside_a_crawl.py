@@ -43,7 +43,7 @@ def test_commands_beside_a_running_crawl(make_crawl: MakeCrawl) -> None:
         assert facts["last_crawl"]["pid"] == running.pid
         crawl.run("get", server.seed)
         assert crawl.why(server.seed)["visit"]["outcome"] == "fetched"
-        crawl.run("verify")
+        crawl.run("verify", "--deep")
 
         assert not running.is_over
         done.set()

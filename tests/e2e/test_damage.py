@@ -84,7 +84,7 @@ def test_a_missing_compound_file_is_named(copy: Crawl) -> None:
     missing = copy.compound_files()[1]
     missing.unlink()
     assert f"{missing}: expected" in one_line(copy, ("crawl",), FAILED)
-    told = copy.run("verify", exit_code=FAILED)
+    told = copy.run("verify", "--deep", exit_code=FAILED)
     assert missing.name in told.stdout
     assert "FAULT" in told.stdout
 
@@ -93,7 +93,7 @@ def test_a_cut_compound_file_is_named(copy: Crawl) -> None:
     cut = copy.compound_files()[0]
     os.truncate(cut, cut.stat().st_size - 1)
     assert f"{cut}: expected at least" in one_line(copy, ("crawl",), FAILED)
-    assert cut.name in copy.run("verify", exit_code=FAILED).stdout
+    assert cut.name in copy.run("verify", "--deep", exit_code=FAILED).stdout
 
 
 def test_a_changed_compound_file_is_found_by_verify(copy: Crawl) -> None:
@@ -101,7 +101,7 @@ def test_a_changed_compound_file_is_found_by_verify(copy: Crawl) -> None:
     with changed.open("r+b") as file:
         file.seek(changed.stat().st_size // 2)
         file.write(b"\0\0\0\0")
-    assert changed.name in copy.run("verify", exit_code=FAILED).stdout
+    assert changed.name in copy.run("verify", "--deep", exit_code=FAILED).stdout
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_changed_passages_are_found_by_verify(copy: Crawl, change: str, told: st
     with closing(sqlite3.connect(copy.directory.state)) as database:
         assert database.execute(change).rowcount > 0
         database.commit()
-    assert told in copy.run("verify", exit_code=FAILED).stdout
+    assert told in copy.run("verify", "--deep", exit_code=FAILED).stdout
 
 
 def test_files_without_permission(copy: Crawl) -> None:
@@ -163,7 +163,7 @@ def test_a_full_disk_stops_the_crawl_and_loses_nothing(small_disk: Path) -> None
 
 
 def test_a_full_disk_from_the_start(small_disk: Path) -> None:
-    crawl = Crawl.make(small_disk / "crawl", ["http://127.0.0.1:9/"])
+    crawl = Crawl.make(small_disk / "crawl", ["http://127.0.0.1:81/"])
     with (small_disk / "ballast").open("wb", buffering=0) as file, suppress(OSError):
         while file.write(bytes(4096)):
             pass

@@ -27,17 +27,24 @@ def test_dead_hosts_do_not_keep_a_run_from_ending(make_crawl: MakeCrawl) -> None
         with Site(pages) as site:
             crawl = make_crawl([site.url + "/", *seeds])
             output = crawl.run("crawl").stdout
-            assert "Finished for now: 4 URLs wait; 2 hosts do not answer, the next try is at 20" in output
+            waiting = "4 URLs wait; robots.txt of 2 origins is unreachable, the next try is at 20"
+            assert f"Finished for now: {waiting}" in output
             assert "nothing is left" not in output
             assert site.times() == dict.fromkeys(pages, 1)
             assert busy.asked == ["/robots.txt"] * TRIES
             facts = crawl.stats()
             assert facts["urls_queued"] == 4
             assert facts["pages_fetched"] == 21
-            assert facts["errors"] == {"connect-failed": TRIES, "robots-unreachable": TRIES}
+            assert facts["errors"] == {"robots-unreachable": 2 * TRIES}
+            unreachable = {one["origin"]: one for one in facts["robots_unreachable"]["first"]}
+            assert {origin: (one["reason"], one["failures"]) for origin, one in unreachable.items()} == {
+                down: ("connect-failed", TRIES),
+                busy.url: ("robots-unreachable", TRIES),
+            }
             told = crawl.why(down + "/2")
             assert told["queue"]
-            assert told["host_failures"] == TRIES
+            assert told["host_ready_at"] == unreachable[down]["next_try_at"]
+            assert told["robots"]["unreachable_reason"] == "connect-failed"
             assert told["visit"] is None
             crawl.verify()
 

@@ -64,7 +64,7 @@ def test_the_state_is_safe_after_every_interrupt(make_crawl: MakeCrawl) -> None:
         check_one_signal(crawl, server, signal.SIGTERM)
         check_two_signals(crawl, server)
         crawl.run("crawl")
-        crawl.run("verify")
+        crawl.run("verify", "--deep")
         assert_holds_the_web(crawl, server)
 
 

@@ -113,7 +113,7 @@ def kill_in_rounds(crawl: Crawl, server: SimServer, rounds: int, chance: random.
         committed.append(set(crawl.documents_by_url()))
         assert not ended_before, f"round {number}: the web is too small for so many rounds"
     crawl.run("crawl")
-    crawl.run("verify")
+    crawl.run("verify", "--deep")
     assert_holds_the_web(crawl, server)
     check_fetched_again(server, killed_at, committed)
 

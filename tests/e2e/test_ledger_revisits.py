@@ -45,7 +45,7 @@ def test_a_failed_revisit_keeps_etag_digest_and_document(make_crawl: MakeCrawl, 
     crawl.run("crawl", "--recrawl")
     assert last_status(web, url) == 304, "the ETag was sent"
     assert set(crawl.documents_by_url().values()) == {1}
-    crawl.run("verify")
+    crawl.run("verify", "--deep")
 
 
 def test_a_page_that_failed_and_is_back_is_no_copy_of_itself(make_crawl: MakeCrawl) -> None:
@@ -62,7 +62,7 @@ def test_a_page_that_failed_and_is_back_is_no_copy_of_itself(make_crawl: MakeCra
         assert crawl.documents_by_url() == Counter([site.url + "/", site.url + "/a"])
         assert crawl.stats()["duplicates_exact"] == 0
         assert crawl.why(site.url + "/")["copy"] is None
-        crawl.run("verify")
+        crawl.run("verify", "--deep")
 
 
 def test_a_page_that_changed_and_changed_back_passes_verify(make_crawl: MakeCrawl) -> None:
@@ -73,7 +73,7 @@ def test_a_page_that_changed_and_changed_back_passes_verify(make_crawl: MakeCraw
             site.pages["/"] = version
             crawl.run("crawl", "--recrawl")
             assert crawl.bodies([site.url + "/"]) == {site.url + "/": version.body.encode()}
-        crawl.run("verify")
+        crawl.run("verify", "--deep")
 
 
 def article(version: str) -> Reply:

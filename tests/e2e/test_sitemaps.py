@@ -148,7 +148,7 @@ def bad_sitemaps(site: Site) -> dict[str, tuple[Reply, str]]:
                               encoding="latin-1"), "bad-gzip"),
         "/now.xml": (Reply(urlset(f"{one}/listed", f"{one}/also", more=f"<lastmod>{now}</lastmod>")),
                      "lastmod-always-now"),
-        "/other.xml": (Reply(urlset("http://127.0.0.2:1/stranger", f"{one}/listed")), "other-hosts"),
+        "/other.xml": (Reply(urlset("http://127.0.0.2:18999/stranger", f"{one}/listed")), "other-hosts"),
         "/many.xml": (Reply(urlset(*[f"{one}/listed?{number % 3}" for number in range(50_001)])), "too-many-urls"),
         "/wrong.xml": (Reply("<opml><body/></opml>"), "not-a-sitemap"),
     }  # fmt: skip
@@ -170,7 +170,7 @@ def test_bad_sitemaps_are_harmless(make_crawl: MakeCrawl) -> None:
             assert word in crawl.why(site.url + path)["visit"]["detail"], path
         assert crawl.why(f"{site.url}{deep[3]}")["visit"]["detail"] == "index-too-deep"
         assert deep[4] not in site.asked
-        assert crawl.why("http://127.0.0.2:1/stranger")["reason"] == "foreign-sitemap"
+        assert crawl.why("http://127.0.0.2:18999/stranger")["reason"] == "foreign-sitemap"
         assert crawl.why(f"{site.url}/also")["sitemap_says"]["lastmod"] is None
         assert stored(crawl, site) == {"/", "/listed", "/also", "/listed?0", "/listed?1", "/listed?2"}
         assert crawl.stats()["sitemaps"]["visits"]["http-4xx"] == 1

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import random
+import shlex
+import subprocess
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -12,7 +15,7 @@ import pytest
 
 from pycrawl.model import Change
 from tests.e2e.conftest import MakeCrawl
-from tests.e2e.crawling import Crawl, Settings
+from tests.e2e.crawling import PROGRAM, Crawl, Settings
 from tests.e2e.site import Reply, Site, page
 from tests.near_texts import edited, make_text
 
@@ -175,3 +178,36 @@ def test_a_page_is_no_near_duplicate_of_its_own_versions(make_crawl: MakeCrawl, 
     assert len(bodies(crawl, web)["/0"]) == 3
     assert crawl.stats()["duplicates_near"] == 0
     assert crawl.why(web.site.url + "/0")["copy"] is None
+
+
+def test_versions_and_diff(make_crawl: MakeCrawl, web: Web) -> None:
+    url = web.site.url + "/0"
+    crawl = make_crawl([url], settings(KEPT[0]))
+    for look in (Look(0, 0, 0), Look(0, 1, 0), Look(1, 0, 0), Look(1, 0, 1)):
+        web.serve("/0", look)
+        crawl.run("crawl", "--recrawl")
+    listed = crawl.run("versions", url).stdout
+    assert [word for word in listed.split() if word in ("first", "edited", "rewritten")] == [
+        "first", "edited", "rewritten"
+    ]  # fmt: skip
+    assert "changed since the last version: cosmetic, not kept" in listed
+    facts = json.loads(crawl.run("versions", url, "--json").stdout)
+    assert [version["change"] for version in facts["versions"]] == [None, "edited", "rewritten"]
+    assert facts["last_visit"]["unkept_change"] == "cosmetic"
+    first, second, third = (version["time"] for version in facts["versions"])
+    told = json.loads(crawl.run("diff", url, "--to", str(second), "--json").stdout)
+    assert (told["from"], told["to"], told["change"]) == (first, second, "edited")
+    before, after = (web._texts[0][form].split() for form in (0, 1))
+    parts = told["parts"]
+    assert " ".join(part["text"] for part in parts if part["kind"] != "added").split() == before
+    assert " ".join(part["text"] for part in parts if part["kind"] != "removed").split() == after
+    plain = crawl.run("diff", url, "--from", str(first), "--to", str(second)).stdout
+    assert plain.count("[-") == plain.count("{+") > 0
+    assert json.loads(crawl.run("diff", url, "--from", str(first), "--json").stdout)["to"] == third
+    assert "no older version" in crawl.run("diff", url, "--to", str(first), exit_code=1).stderr
+    assert "no document" in crawl.run("versions", web.site.url + "/unknown", exit_code=1).stderr
+    crawl.run("diff", "mailto:a@b", exit_code=2)
+    line = shlex.join([*PROGRAM, "diff", "-C", str(crawl.path), url])
+    coloured = subprocess.run(["script", "-qec", line, "/dev/null"], capture_output=True, text=True, check=False)
+    assert "\x1b[31m" in coloured.stdout
+    assert "\x1b[32m" in coloured.stdout

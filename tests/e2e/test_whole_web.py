@@ -49,7 +49,7 @@ def test_max_pages_is_exact_and_the_whole_web_is_fetched_once(make_crawl: MakeCr
         for page in list(server.web.pages(PageKind.CONTENT))[::300]:
             ended = subprocess.run([*PROGRAM, "get", "-C", crawl.path, page.url], capture_output=True, check=True)
             assert ended.stdout == page.body()
-        crawl.run("verify")
+        crawl.run("verify", "--deep")
 
 
 def check_counters(crawl: Crawl, server: SimServer) -> None:

@@ -182,7 +182,7 @@ def test_a_name_is_fetched_from_where_dns_says(
     client = make_client(nameservers=(nameserver.address,))
     for _ in range(3):
         response = client.get(f"http://www.test:{server.port}/ok")
-        assert (response.status, response.address) == (200, "127.0.0.1")
+        assert (response.status, response.address) == (200, "127.0.0.1"), (response, nameserver.queries)
     assert server.connections == 1
     assert nameserver.asked("www.test") == 1
     assert b"Host: www.test:%d\r\n" % server.port in server.requests[0]

@@ -18,7 +18,7 @@ from tests.frontier.crawl_state import CrawlState, pack
 
 NOW = 1_000.0
 PAGES = 6  # of each host
-CONNECTIONS = {"127.0.0.1:1": 3, "127.0.0.1:2": 1, "127.0.0.1:3": 2, "127.0.0.2:1": 4}
+CONNECTIONS = {"127.0.0.1:1": 3, "127.0.0.1:2": 1, "127.0.0.1:3": 2, "127.0.0.2:81": 4}
 ENTRIES = tuple(HostEntry(key, {"connections_per_host": number}) for key, number in CONNECTIONS.items())
 
 
@@ -74,7 +74,7 @@ def test_a_host_has_all_the_connections_it_allows() -> None:
         state = CrawlState(Path(folder) / "state.db", config, random.Random(1), create=True)
         state.frontier.open_queues(1, 20, NOW)
         batch = Discovered()
-        batch.add_links(1, 1, pack([f"http://127.0.0.2:1/{number}" for number in range(PAGES)]))
+        batch.add_links(1, 1, pack([f"http://127.0.0.2:81/{number}" for number in range(PAGES)]))
         state.frontier.add(batch, NOW)
         state.frontier.fill(True)
         leased = [state.frontier.lease(0, NOW) for _ in range(PAGES)]

@@ -17,6 +17,7 @@ from pycrawl.policy.politeness import (
     is_robots_current,
     parking,
     retry_after_seconds,
+    robots_retry,
 )
 
 RULES = PolitenessRules(delay=1.0, delay_factor=2.0, max_crawl_delay=60.0, max_backoff=600.0)
@@ -77,7 +78,7 @@ def test_a_crawl_delay_from_before_means_nothing_where_robots_txt_is_not_obeyed(
         (0.0, 0.1, 60, 0.0, 600.0),  # … up to the cap
         (0.0, 400.0, 60, 0.0, 800.0),  # … which never shortens what is polite
         (0.0, 0.1, 0, 120.0, 120.0),  # Retry-After
-        (0.0, 0.1, 0, 1e12, 600.0),  # … up to the cap
+        (0.0, 0.1, 0, 1e12, 86_400.0),  # … up to the cap
         (30.0, 0.1, 0, 5.0, 30.0),  # … and never less than the delay
         (0.0, 0.1, 10**9, 0.0, 600.0),
     ],
@@ -143,8 +144,18 @@ def test_the_gap_is_never_short_and_never_shrinks_with_failures(
 
 def test_parking() -> None:
     assert [is_parked(failures) for failures in (0, 4, 5, 50)] == [False, False, True, True]
-    assert [parking(failures) for failures in (5, 6, 7)] == [600.0, 1200.0, 2400.0]
-    assert parking(10**9) == 86_400.0
+    assert not is_parked(0, 10**6), "a long pause is no trouble"
+    assert [is_parked(1, wait) for wait in (599.0, 600.0)] == [False, True]
+    assert [parking(RULES, failures, 0.0) for failures in (5, 6, 7)] == [600.0, 1200.0, 2400.0]
+    assert parking(RULES, 10**9, 0.0) == 86_400.0
+    assert [parking(RULES, 5, wait) for wait in (30.0, 3_600.0, 10**9)] == [600.0, 3_600.0, 86_400.0]
+
+
+def test_a_robots_txt_that_fails_is_asked_for_less_and_less() -> None:
+    assert [robots_retry(RULES, failures, 0.0) for failures in range(1, 8)] == [1, 2, 4, 8, 600, 1200, 2400]
+    assert [robots_retry(RULES, failures, 30.0) for failures in (1, 4, 5)] == [30, 30, 600]
+    assert [robots_retry(RULES, failures, 3_600.0) for failures in (1, 5, 8)] == [3_600, 3_600, 4_800]
+    assert robots_retry(RULES, 1, 10**9) == RULES.max_retry_after
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pycrawl.model import RobotsFile
-from pycrawl.policy.robots import MAX_ROBOTS_BYTES, MAX_SITEMAP_LENGTH, MAX_SITEMAPS, RobotsRules, Verdict, expiry
+from pycrawl.policy.robots import (
+    MAX_ROBOTS_BYTES,
+    MAX_SITEMAP_LENGTH,
+    MAX_SITEMAPS,
+    RobotsRules,
+    Verdict,
+    directives,
+    expiry,
+)
 
 VECTORS = Path(__file__).parents[3] / "shared" / "data" / "robots"
 SITE = "http://example.com"
@@ -445,3 +453,22 @@ def test_the_most_specific_rule_decides(lines: list[tuple[bool, str]], path: str
         (len(pattern), allow) for allow, pattern in lines if re.match(pattern.replace("*", ".*"), path) is not None
     ]
     assert allows(robots, f"/{path}") is max(matching, default=(0, True))[1]
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        (["unavailable_after: Wed, 25 Jun 2030 15:00:00 GMT, noindex"], True),
+        (["unavailable_after: 25-Jun-30 15:00:00 GMT, noindex"], True),
+        (["unavailable_after: 2030-06-25T15:00:00+00:00, noindex"], True),
+        (["otherbot: unavailable_after: Wed, 25 Jun 2030 15:00:00 GMT, noindex"], False),
+        (["otherbot: unavailable_after: Wed, 25 Jun 2030 15:00:00 GMT", "noindex"], True),
+        (["otherbot: nofollow, pycrawl: unavailable_after: Wed, 25 Jun 2030 15:00:00 GMT, noindex"], True),
+        (["max-snippet: 20, noindex"], True),
+        (["pycrawl/2.0: noindex"], True),
+        (["*: noindex"], True),
+        (["pycrawl2: noindex"], False),
+    ],
+)
+def test_dates_in_x_robots_tag_name_no_robot(values: list[str], expected: bool) -> None:
+    assert ("noindex" in directives(values, "pycrawl")) is expected

@@ -155,7 +155,7 @@ def test_commit_and_rollback_without_writes_do_nothing(database: Database) -> No
 def fill_up(database: Database) -> None:
     with database.explained():
         for number in range(10_000):
-            database.write("INSERT INTO robots VALUES (?, 200, ?, 0, 0)", (str(number), os.urandom(10_000)))
+            database.write("INSERT INTO robots VALUES (?, 200, ?, 0, 0, 0)", (str(number), os.urandom(10_000)))
             if number % 10 == 9:
                 database.commit()
 

@@ -6,7 +6,8 @@ import pytest
 
 from pycrawl.model import RobotsFile
 from pycrawl.state.database import Database
-from pycrawl.state.hosts import Host, Hosts, find_host, hosts_by_pages, robots_of, save_robots
+from pycrawl.state.hosts import Host, Hosts, find_host, hosts_by_pages
+from pycrawl.state.robots import robots_of, save_robots
 
 
 def test_a_host_has_one_id_for_ever(state: Database) -> None:

@@ -2,9 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from pycrawl.config import Config, LimitsSection, ScopeSection
+from pycrawl.config import Config, LimitsSection, ScopeSection, SecuritySection
 from pycrawl.errors import ConfigError
 from pycrawl.urls.host_list import HostList
+from pycrawl.urls.parts import host_key
 from pycrawl.urls.reasons import Reason
 from pycrawl.urls.scope import Scope
 
@@ -40,6 +41,27 @@ def scope_filter(**scope: tuple[str, ...]) -> Scope:
 )
 def test_verdict(scope: dict[str, tuple[str, ...]], url: str, expected: str | None) -> None:
     assert scope_filter(**scope).verdict(url) == expected
+
+
+@pytest.mark.parametrize(
+    ("url", "is_refused"),
+    [
+        ("http://example.com:22/", True),
+        ("https://example.com:25/x?y", True),
+        ("http://example.com:6379/", True),
+        ("http://[::1]:6667/", True),
+        ("http://[::22]/", False),
+        ("http://example.com:8080/a:22/", False),
+        ("http://example.com:2222/", False),
+        ("http://example.com/:22/", False),
+    ],
+)
+def test_ports_of_other_services(url: str, is_refused: bool) -> None:
+    scope = Scope(Config())
+    assert scope.verdict(url) == (Reason.PORT if is_refused else None)
+    assert scope.host_verdict(host_key(url)) == scope.verdict(url)
+    allowing = Scope(Config(security=SecuritySection(allow_ports=(22, 25, 6379, 6667))))
+    assert allowing.verdict(url) is None
 
 
 def test_length() -> None:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import logging
+
 from pycrawl.coordinator.jobs.common import JobMaker
 from pycrawl.coordinator.jobs.settling import Settler
 from pycrawl.coordinator.leases import Lease
 from pycrawl.coordinator.run import Run
 from pycrawl.frontier.back import BackQueue, Entry
 from pycrawl.model import FetchJob, FetchResult, Kind, Outcome, RobotsFile
-from pycrawl.policy.politeness import is_robots_current, may_ignore_robots
+from pycrawl.policy.politeness import PolitenessRules, is_robots_current, may_ignore_robots, robots_retry
+from pycrawl.state.robots import RobotsFailure, origins_of
 from pycrawl.urls.parts import host_key, robots_url
 
 _NOT_FOUND = 404
+
+log = logging.getLogger(__name__)
 
 
 class RobotsJobs:
@@ -36,28 +41,22 @@ class RobotsJobs:
         return file is not None and is_robots_current(file, queue.settings.politeness.robots_ttl, now)
 
     def settle(self, lease: Lease, result: FetchResult) -> None:
-        host = lease.queue.host
         lease.queue.rules.forget_redirect(lease.site)
         if result.outcome is Outcome.REDIRECT and self._is_out_of_scope(result.location):
             # RFC 9309, 2.3.1.2: rules that cannot be reached by redirects count as not there.
-            expires_at = self._run.now() + lease.queue.settings.politeness.robots_ttl
-            self._keep(lease, RobotsFile(_NOT_FOUND, b"", result.fetched_at, expires_at), 0.0)
+            self._keep(lease, self._missing(lease, result))
         elif result.outcome is Outcome.REDIRECT:
             lease.queue.rules.note_redirect(lease.site, result.location, result.hops)
             self._run.frontier.put_back(lease.queue, lease.entry)
         elif result.robots is not None:
-            host.robots_failing_since = 0.0
             self._enter_sitemaps(lease, result)
-            self._keep(lease, result.robots, result.crawl_delay)
+            self._keep(lease, result.robots)
+        elif result.outcome is Outcome.NO_ROOM:  # our own trouble
+            self._run.frontier.put_back(lease.queue, lease.entry)
+        elif result.outcome is Outcome.ADDRESS_REFUSED and lease.guest is None:
+            self._settler.settle(lease, result)  # no page of this host may be asked for
         else:
-            now = self._run.now()
-            host.robots_failing_since = host.robots_failing_since or now
-            if may_ignore_robots(host.robots_failing_since, now):
-                # It has failed for so long that it counts as not there, until it expires and is asked for again.
-                expires_at = now + lease.queue.settings.politeness.robots_ttl
-                self._keep(lease, RobotsFile(_NOT_FOUND, b"", result.fetched_at, expires_at), 0.0)
-            else:
-                self._settler.settle(lease, result)
+            self._note_failure(lease, result)
 
     def _enter_sitemaps(self, lease: Lease, result: FetchResult) -> None:
         """Enter the sitemaps that a robots.txt names: they are as deep as links of the URL that needed it."""
@@ -70,8 +69,47 @@ class RobotsJobs:
         """True if the scope forbids every request to the URL's host, which a robots.txt redirects to."""
         return self._run.session.judge.scope.host_verdict(host_key(url)) is not None
 
-    def _keep(self, lease: Lease, file: RobotsFile, crawl_delay: float) -> None:
-        """Keep a robots.txt with its Crawl-delay (seconds); the leased page URL goes back, and its turn comes next."""
-        self._run.session.group.robots[lease.site] = file
-        lease.queue.host.crawl_delay = crawl_delay
+    def _missing(self, lease: Lease, result: FetchResult) -> RobotsFile:
+        """Returns what stands for a robots.txt that counts as not there, until it expires and is asked for again."""
+        expires_at = self._run.now() + lease.queue.settings.politeness.robots_ttl
+        return RobotsFile(_NOT_FOUND, b"", result.fetched_at, expires_at)
+
+    def _keep(self, lease: Lease, file: RobotsFile) -> None:
+        """Keep a robots.txt; the leased page URL goes back, and its turn comes next.
+
+        The origins of a host, http and https, are one server: it gets the longest Crawl-delay that either asks for.
+        """
+        session, host = self._run.session, lease.queue.host
+        session.group.robots[lease.site] = file
+        if session.robots_failure_of(lease.site) is not None:
+            session.group.robots_failures[lease.site] = None
+        others = [site for site in origins_of(host.key) if site != lease.site]
+        delays = [other.crawl_delay for site in others if (other := session.robots_of(site)) is not None]
+        host.crawl_delay = max([file.crawl_delay, *delays])
+        if host.robots_failing_since and not any(session.robots_failure_of(site) for site in others):
+            host.robots_failing_since = 0.0
         self._run.frontier.put_back(lease.queue, lease.entry)
+
+    def _note_failure(self, lease: Lease, result: FetchResult) -> None:
+        """The robots.txt cannot be had: that is the origin's trouble and no page's. All URLs of the origin wait until
+        it is asked for again, with growing intervals."""
+        session, queue, now = self._run.session, lease.queue, self._run.now()
+        last = session.robots_failure_of(lease.site)
+        since = last.since if last is not None else now
+        failures = last.failures + 1 if last is not None else 1
+        rules = PolitenessRules.of(queue.settings.politeness)
+        not_before = now + min(result.retry_after, rules.max_retry_after) if result.retry_after else 0.0
+        next_at = now + robots_retry(rules, failures, result.retry_after)
+        detail = f"{host_key(lease.url)}: {result.detail}" if lease.guest is not None else result.detail
+        failure = RobotsFailure(lease.site, since, failures, next_at, not_before, result.outcome.value, detail)
+        queue.host.robots_failing_since = queue.host.robots_failing_since or now
+        if may_ignore_robots(since, now):
+            # RFC 9309, 2.3.1.4: it has failed for so long that it counts as not there.
+            self._keep(lease, self._missing(lease, result))
+            session.group.robots_failures[lease.site] = failure._replace(next_at=0.0)
+            queue.host.robots_failing_since = since
+            return
+        session.group.robots_failures[lease.site] = failure
+        log.info("%s/robots.txt: %s; asked for again in %.0f s", lease.site, failure.words, next_at - now)
+        self._run.frontier.shut(queue, failure, now)
+        self._run.frontier.put_back(queue, lease.entry)

@@ -22,8 +22,8 @@ log = logging.getLogger(__name__)
 
 
 class Settler:
-    """Shared by the handlers of pages and of robots.txt: where a robots.txt cannot be had, the page URL that needed it
-    is settled with the result of the robots job."""
+    """Shared by the handlers of pages and of robots.txt: where no page of a host may be asked for, as its address is
+    refused, the page URL is settled with the result of the robots job."""
 
     def __init__(self, run: Run) -> None:
         self._run = run

@@ -143,7 +143,7 @@ def check_result(result: FetchResult) -> None:
     assert unpack_results(pack(Results((result,)))).results == (result,)
     assert len(result.detail) <= LONGEST_DETAIL
     assert result.retry_after >= 0
-    assert result.crawl_delay >= 0
+    assert result.robots is None or result.robots.crawl_delay >= 0
     assert len(result.links.hashes) % 8 == 0
     assert result.links.texts_count == len(result.links.verdicts)
     assert result.links.texts_count == (len(result.links.texts.split(b"\n")) if result.links.texts else 0)

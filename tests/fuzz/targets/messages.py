@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from pycrawl.model import FetchJob
 from pycrawl.parse.parsed import Parsed
 from pycrawl.parse.parsers import Body, PluginParser, Wanted
 from pycrawl.plugins.guard import PluginFailed
+from pycrawl.processes.messages import BadMessage, pack, unpack_jobs, unpack_results
+from pycrawl.processes.plain_pickle import is_plain, is_plain_slowly
 from tests.fuzz.case import Target
 from tests.fuzz.targets.addresses import BASE, packer
 
@@ -64,6 +67,30 @@ def plugin_page(data: bytes) -> None:
     _ = page.content_or_text
 
 
+def queue(data: bytes) -> None:
+    """The first byte says which way the message goes, the rest is what came through the pipe."""
+    assert is_plain(data[1:]) is is_plain_slowly(data[1:])
+    unpack: Callable[[bytes], Any] = unpack_jobs if data[:1] == b"j" else unpack_results
+    try:
+        message = unpack(data[1:])
+    except BadMessage:
+        return
+    again = pack(message)
+    assert pack(unpack(again)) == again
+
+
+_OPCODES = tuple(bytes([one]) for one in b"\x80\x85\x86\x87\x88\x89\x8c\x94\x95().KMJNGCB]}|\x8f\x90\x93\x81")
+
+_VALUES = (b"http://h/\n", b"fetched", b"page", b"cbuiltins\neval\n", b"r\xff\xff\xff\xff")
+
 _WORDS = tuple(bytes([field, kind]) + text for field in range(9) for kind in (1, 9, 10) for text in (b"\x01/x|\x01y",))
 
-TARGETS = [Target("plugin-page", plugin_page, (*_WORDS, b"\n", b"|", b"?"))]
+TARGETS = [
+    Target("plugin-page", plugin_page, (*_WORDS, b"\n", b"|", b"?")),
+    Target(
+        "queue",
+        queue,
+        (*_OPCODES, *_VALUES),
+        is_compiled=True,
+    ),
+]

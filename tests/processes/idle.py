@@ -1,0 +1,5 @@
+"""What a process of a test runs."""
+
+
+def main() -> None:
+    """Ends at once."""
