@@ -116,6 +116,7 @@ def command(
     directory = crawl_directory(path)
 
     def run(signals: Interrupts | None = None) -> None:
+        directory.config()  # what is wrong is said before this run waits for another one
         with holding(directory, if_running, signals) as is_held:
             if is_held:
                 _crawl(directory, limits, fetchers, report, recrawl, quiet)
