@@ -74,6 +74,7 @@ setup(
         "click >=8.1,<9",
         "feedparser >=6.0.11,<7",
         "google-re2 >=1.1.20250722,<2",
+        "fastwarc >=1,<2",
         "isal >=1.7,<2",
         "numpy >=2,<3",
         "protego >=0.7,<0.8",
@@ -83,9 +84,12 @@ setup(
         "resiliparse >=1,<2",
         "rich >=13.7",
         "urllib3[brotli] >=2.2,<3",
+        "warcio >=1.7,<2",
         "xxhash >=3.4,<5",
     ],
     extras_require={
+        "parquet": ["pyarrow >=17"],
+        "zstd": ["zstandard >=0.22"],
         "fuzz": ["atheris >=2.3; platform_system == 'Linux' and python_version < '3.14'"],
         "dev": [
             "build >=1.2",
@@ -99,6 +103,7 @@ setup(
             "pytest-xdist >=3.6",
             "ruff >=0.6",
             "setuptools >=70.1",
+            "zstandard >=0.22",
         ],
     },
     classifiers=[

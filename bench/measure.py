@@ -35,6 +35,7 @@ class Spent:
     seconds: float
     cpu: float  # seconds
     peak: int  # bytes, proportional set size
+    written: int  # bytes that it caused to be written to disks
     code: int  # as the program ended; negative: by a signal
     was_stopped: bool  # by us
 
@@ -65,6 +66,7 @@ class Watch(threading.Thread):
 def run(command: Sequence[str], is_over: Callable[[float], bool] = lambda cpu: False, **options: Any) -> Spent:
     """Run a program to its end, or until `is_over`, which is shown its CPU seconds so far, about once a second."""
     begun = time.monotonic()
+    written = _written()
     process = subprocess.Popen(command, **options)
     watch = Watch(process.pid)
     watch.start()
@@ -77,7 +79,12 @@ def run(command: Sequence[str], is_over: Callable[[float], bool] = lambda cpu: F
     process.returncode = os.waitstatus_to_exitcode(status)
     # Of children that were waited for; all the programs measured here do that.
     cpu = usage.ru_utime + usage.ru_stime
-    return Spent(ended - begun, cpu, watch.peak, process.returncode, bool(stopped))
+    return Spent(ended - begun, cpu, watch.peak, _written() - written, process.returncode, bool(stopped))
+
+
+def _written() -> int:
+    """Bytes that this process and all children that were waited for have written to disks."""
+    return int(psutil.Process().io_counters().write_bytes)
 
 
 def _wait(

@@ -81,7 +81,7 @@ def fill(directory: Path, count: int) -> None:
                 "INSERT INTO urls VALUES (?, ?, 1, 0, 0, 1, 0, 0, 0, 0)", ((one, f"http://h/{one}") for one in ids)
             )
             save_documents(
-                database, (Document(one, one, one, 0.0, 1, 0, 0, one, 0, b"", "", "", "", b"", 0, 0) for one in ids)
+                database, [Document(one, one, one, 0.0, 1, 0, 0, one, 0, b"", "", "", "", b"", 0, 0) for one in ids]
             )
             database.commit()
             rows = []
@@ -131,7 +131,6 @@ def print_look_ups(path: Path, sizes: tuple[int, ...]) -> None:
         while filled < size:
             _judge(seen, database, filled, made_prints(source, min(MADE_AT_ONCE, size - filled)))
             filled += min(MADE_AT_ONCE, size - filled)
-        seen.save_sorted(1)
         database.commit()
         started = time.process_time()
         seen = NearSeen(database, THRESHOLD)

@@ -154,6 +154,10 @@ def _notes_on_secrets(directory: CrawlDirectory, config: Config) -> list[str]:
 
 
 def _say_what_was_recovered(session: Session, watcher: Watcher) -> None:
+    from pycrawl.crawl.opening import aside_told
+
+    if session.aside is not None:
+        watcher.say(aside_told(session.aside))
     recovery = session.recovery
     if recovery.cut or recovery.removed:
         watcher.say(

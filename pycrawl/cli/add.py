@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TextIO
 import click
 
 from pycrawl.cli import output
-from pycrawl.cli.common import crawl_directory, directory_option, open_for_reading, plural
+from pycrawl.cli.common import crawl_directory, directory_option, open_for_reading, plural, say_what_is_aside
 from pycrawl.cli.seeding import lines_of, report, report_refused, seed
 from pycrawl.errors import DirectoryHeld, UsageError
 
@@ -80,6 +80,7 @@ def command(
     }
     try:
         with directory.hold(), Session(directory, config) as session:
+            say_what_is_aside(session.aside)
             total = Seeded()
             for kind, lines in seeds.items():
                 total.add(seed(session, lines, kind))
@@ -134,4 +135,5 @@ def _add_again(directory: CrawlDirectory, config: Config, lines: list[str]) -> N
         taken = take_back(directory, config, read_seeds(lines, config, Seeded()), time.time())
         output.say(f"{plural(taken, 'forgotten URL')} taken back.")
         with Session(directory, config) as session:
+            say_what_is_aside(session.aside)
             report(seed(session, iter(lines)))

@@ -17,6 +17,7 @@ from pycrawl.errors import UsageError
 if TYPE_CHECKING:
     from pycrawl.crawl.directory import CrawlDirectory
     from pycrawl.state.database import Database
+    from pycrawl.store.aside import Aside
 
 _SIZE_UNITS = ("B", "KB", "MB", "GB", "TB")
 _SIZE_STEP = 1000.0  # each unit is so many of the one before
@@ -50,6 +51,14 @@ def _directory_before_the_command() -> Path | None:
     """Returns the DIR of `pycrawl -C DIR COMMAND`, or None; a -C after the command is stronger."""
     path: Path | None = click.get_current_context().find_root().params.get("path")
     return path
+
+
+def say_what_is_aside(aside: Aside | None) -> None:
+    """Says what was moved out of the collection, if state.db turned out to be an older one."""
+    from pycrawl.crawl.opening import aside_told
+
+    if aside is not None:
+        output.complain(aside_told(aside))
 
 
 def one_directory(argument: Path | None, option: Path | None, default: Path) -> Path:

@@ -7,7 +7,15 @@ from pathlib import Path
 import click
 
 from pycrawl.cli import output
-from pycrawl.cli.common import crawl_directory, directory_option, json_option, plural, size, step_progress
+from pycrawl.cli.common import (
+    crawl_directory,
+    directory_option,
+    json_option,
+    plural,
+    say_what_is_aside,
+    size,
+    step_progress,
+)
 
 
 @click.command("compact")
@@ -30,12 +38,13 @@ def command(path: Path, dry_run: bool, as_json: bool) -> None:
     """
     from pycrawl.crawl.compacting import compact, plan
     from pycrawl.crawl.forgetting import carry_on
-    from pycrawl.state.database import Database
+    from pycrawl.crawl.opening import open_state
 
     directory = crawl_directory(path)
     config = directory.config()
     with directory.hold():
-        database = Database.open(directory.state)
+        database, aside = open_state(directory)
+        say_what_is_aside(aside)
         try:
             with step_progress() as on_step, database.explained():
                 carry_on(directory, database, config, on_step)

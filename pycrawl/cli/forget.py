@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pycrawl.cli import output
-from pycrawl.cli.common import crawl_directory, directory_option, plural, step_progress
+from pycrawl.cli.common import crawl_directory, directory_option, plural, say_what_is_aside, step_progress
 from pycrawl.errors import PycrawlError, UsageError
 
 if TYPE_CHECKING:
@@ -60,14 +60,16 @@ def command(
       pycrawl forget --host www.example.com --copies
     """
     from pycrawl.crawl.forgetting import carry_on
-    from pycrawl.state.database import Database
+    from pycrawl.crawl.opening import open_state
+    from pycrawl.store.aside import ASIDE_NAME
 
     if not (urls or hosts or prefixes):
         raise UsageError("nothing to forget: give URLs, --host or --prefix")
     directory = crawl_directory(path)
     config = directory.config()
     with directory.hold():
-        database = Database.open(directory.state)
+        database, aside = open_state(directory)
+        say_what_is_aside(aside)
         try:
             with step_progress() as on_step, database.explained():
                 carry_on(directory, database, config, on_step)
@@ -77,6 +79,11 @@ def command(
                 with step_progress() as on_step:
                     carry_on(directory, database, config, on_step)
                 output.say("Forgotten.")
+                if (directory.path / ASIDE_NAME).exists():
+                    output.complain(
+                        f"{directory.path / ASIDE_NAME}: holds records that an older state.db did not know, and was not"
+                        " looked into. Remove it if they are not needed."
+                    )
         finally:
             database.close()
 

@@ -41,6 +41,8 @@ _FILES = {
     "docs/WTX001/B01.gz": "The collection: compound files with TREC Web records, gzipped.",
     "log/crawl.log, log/fetchers.log": "What went wrong in the crawl, and in its fetcher processes.",
     "inbox/": "What `pycrawl add` and `pycrawl retry` left for the crawl that is running.",
+    "committed": "The number of the last commit that changed the collection: tells an older state.db from a crash.",
+    "aside/": "What an older state.db, put back, did not know of the collection. pycrawl never touches it again.",
     "lock": "Locked by the crawl that is running; holds its process id and when it started.",
 }
 _NO_PROSE = "\b"  # click's mark for a paragraph whose lines are kept as they are

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pycrawl.cli import output
-from pycrawl.cli.common import crawl_directory, directory_option, open_for_reading, plural
+from pycrawl.cli.common import crawl_directory, directory_option, open_for_reading, plural, say_what_is_aside
 from pycrawl.errors import DirectoryHeld, UsageError
 
 if TYPE_CHECKING:
@@ -50,6 +50,7 @@ def command(path: Path, reason: str, host: str, urls: tuple[str, ...]) -> None:
     request = RetryRequest(urls, reason, host)
     try:
         with directory.hold(), Session(directory, config) as session:
+            say_what_is_aside(session.aside)
             done = retry(session, request, time.time())
             session.commit_last(time.time())
     except DirectoryHeld as held:

@@ -36,7 +36,8 @@ _UNREACHABLE_SHOWN = 5
 @json_option
 @click.option("--hosts", "show_hosts", is_flag=True, help="List the hosts too, those with the most pages first.")
 @click.option("--errors", "show_errors", is_flag=True, help="List the last URLs that failed too, and why.")
-def command(path: Path, as_json: bool, show_hosts: bool, show_errors: bool) -> None:
+@click.option("--memory", "show_memory", is_flag=True, help="Show too what each part of the crawl held in memory.")
+def command(path: Path, as_json: bool, show_hosts: bool, show_errors: bool, show_memory: bool) -> None:
     """Show what was fetched and stored, what failed, and how fast it was.
 
     It works while a crawl runs; the numbers are those of the last commit, at most a second or two old.
@@ -49,6 +50,10 @@ def command(path: Path, as_json: bool, show_hosts: bool, show_errors: bool) -> N
         facts["hosts"] = _hosts(database)
     if show_errors:
         facts["failed"] = _failed(database)
+    if show_memory:
+        from pycrawl.state.meta import memory
+
+        facts["memory"] = memory(database)
     if as_json:
         output.say_json(facts)
         return
@@ -126,6 +131,10 @@ def _lines(facts: dict[str, Any]) -> list[str]:
         f"  {visit['url']}  {visit['outcome']} {visit['status'] or ''} {visit['detail']}"
         for visit in facts.get("failed", ())
     ]
+    if "memory" in facts:
+        parts = facts["memory"]
+        lines.append("memory      " + ("" if parts else "not known: no crawl has written it down yet"))
+        lines += [f"  {size(held):>12}  {name}" for name, held in parts.items()]
     return lines
 
 

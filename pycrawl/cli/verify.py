@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pycrawl.cli import output
-from pycrawl.cli.common import crawl_directory, directory_option, json_option, moment, plural, step_progress
+from pycrawl.cli.common import (
+    crawl_directory,
+    directory_option,
+    json_option,
+    moment,
+    plural,
+    say_what_is_aside,
+    step_progress,
+)
 from pycrawl.errors import PycrawlError
 
 if TYPE_CHECKING:
@@ -81,12 +89,13 @@ def _show(check: Check) -> None:
 def _repair(directory: CrawlDirectory, as_json: bool) -> tuple[list[Lost], Repaired | None]:
     """Removes lost documents. Returns them, and what became of their URLs."""
     from pycrawl.crawl.forgetting import carry_on
+    from pycrawl.crawl.opening import open_state
     from pycrawl.crawl.repairing import lost_documents, repair
-    from pycrawl.state.database import Database
 
     config = directory.config()
     with directory.hold():
-        database = Database.open(directory.state)
+        database, aside = open_state(directory)
+        say_what_is_aside(aside)
         try:
             with step_progress() as on_step, database.explained():
                 carry_on(directory, database, config, on_step)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pycrawl.collection import clusters, statistics
 from pycrawl.collection.clusters import Dedup
-from pycrawl.collection.document import Document
-from pycrawl.collection.fields import FIELDS, chosen_fields
+from pycrawl.collection.document import COPY_MARK, Document
+from pycrawl.collection.fields import FIELDS, USUAL, chosen_fields
 from pycrawl.collection.hosts_named import host_ids
 from pycrawl.collection.link_view import Links
 from pycrawl.collection.pages import Pages
@@ -28,6 +28,9 @@ from pycrawl.state.url_seen import find_url
 from pycrawl.store.compound import docno_of, place_of
 from pycrawl.urls.normal_form import UrlRules, from_user
 from pycrawl.urls.parts import url_hash
+
+if TYPE_CHECKING:
+    from pycrawl.collection.exports.export import Exported
 
 _MOST_REDIRECTS = 20  # followed in a row
 _HEADER = "header:"  # starts a column of `cell`
@@ -120,9 +123,7 @@ class Collection:
 
     def by_docno(self, docno: str) -> Document:
         """The document with this DOCNO. Raises NoDocument."""
-        base, _, copy = docno, "", ""
-        if docno.count("-") > 2:
-            base, _, copy = docno.rpartition("-")
+        base, _, copy = docno.partition(COPY_MARK)
         try:
             place = place_of(base)
         except StoreError as error:
@@ -188,10 +189,23 @@ class Collection:
 
         It takes the same memory however many there are; only `dedup` needs 6 bytes a document.
         """
-        selection = Selection.made(
+        return self.selected(self._selection(order, host, since, until, status, language, newest, dedup, keep))
+
+    def _selection(
+        self,
+        order: str = "crawl",
+        host: str | None = None,
+        since: Time | None = None,
+        until: Time | None = None,
+        status: int | str | None = None,
+        language: str | None = None,
+        newest: bool = False,
+        dedup: str | None = None,
+        keep: str = "oldest",
+    ) -> Selection:
+        return Selection.made(
             order, host, since, until, status, language, newest, dedup, keep, lambda text: self.host_ids(text, "host")
         )
-        return self.selected(selection)
 
     def selected(self, selection: Selection) -> Iterator[Document]:
         """The documents of a selection. Raises StoreError at a damaged record, if the selection needs to read it."""
@@ -232,6 +246,43 @@ class Collection:
     def links(self) -> Links:
         """The links between pages, with their texts."""
         return Links(self)
+
+    def export(
+        self,
+        path: str | Path,
+        format: str = "jsonl",
+        *,
+        fields: Iterable[str] | None = None,
+        utf8: bool = False,
+        dochdr: str = "",
+        compress: str | None = None,
+        split: int | None = None,
+        overwrite: bool = False,
+        cdxj: bool = False,
+        workers: int | None = None,
+        on_progress: Callable[[int], None] = lambda written: None,
+        on_fault: Callable[[str], None] = lambda line: None,
+        **conditions: Any,
+    ) -> Exported:
+        """Write documents to a file, as `pycrawl export` does: in "trec", "warc", "jsonl", "parquet" or "links", or a
+        format of another package. `conditions` are those of `documents`.
+
+        The file appears under its name when it is whole. Documents that cannot be read are left out, counted in the
+        result, and named to `on_fault`.
+        """
+        from pycrawl.collection.exports.export import Request, compression_of, export
+        from pycrawl.collection.exports.formats import Options
+
+        options = Options(
+            format=format,
+            fields=USUAL if fields is None else tuple(fields),
+            utf8=utf8,
+            dochdr=dochdr,
+            compression=compression_of(path, format, compress),
+            as_parquet=format == "links" and Path(path).suffix == ".parquet",
+        )
+        request = Request(options, path, split, overwrite, cdxj, workers)
+        return export(self, self._selection(**conditions), request, on_progress, on_fault)
 
     def stats(self) -> dict[str, Any]:
         """The figures of the crawl, as `pycrawl stats --json` prints them."""

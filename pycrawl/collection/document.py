@@ -16,6 +16,7 @@ from pycrawl.store.compound import docno_of
 if TYPE_CHECKING:
     from pycrawl.parse.parsed import Parsed
 
+COPY_MARK = "c"  # in the DOCNO of a copy, between that of the record it shares and its own number
 _STATUS = re.compile(rb"\S+\s+([1-9][0-9]{2})(?![0-9])")
 
 
@@ -26,6 +27,13 @@ class Fingerprints(NamedTuple):
     simhash: int  # 64 bits: few of them differ where few words do
     words: int  # how many there are
     sketch: bytes  # 200 values, little-endian uint16; the share of equal ones estimates the resemblance of two texts
+
+
+def docno_of_row(row: DocumentRow) -> str:
+    """Returns the DOCNO of a document, which no other has."""
+    document = row.document
+    own = docno_of(document.file_id, document.number)
+    return f"{own}{COPY_MARK}{document.id}" if document.duplicate_of else own
 
 
 class Facts(Protocol):
@@ -73,10 +81,9 @@ class Document:
 
     @property
     def docno(self) -> str:
-        """Its id in TREC Web files: "WTX001-B01-17". That of a copy is the id of the record it shares, and a number."""
-        document = self.row.document
-        own = docno_of(document.file_id, document.number)
-        return f"{own}-{document.id}" if document.duplicate_of else own
+        """Its id in TREC Web files: "WTX001-B01-17". That of a copy is the id of the record that it shares,
+        and its own number: "WTX001-B01-17c2041"."""
+        return docno_of_row(self.row)
 
     @property
     def timestamp(self) -> float:

@@ -165,8 +165,9 @@ def _sitemap_says(database: Database, url_id: int) -> dict[str, Any] | None:
 
 
 def _linked_from(database: Database, url_id: int) -> list[str]:
-    sources = islice(outlinks.pages_that_link_to(database, url_id), _MOST_SOURCES)
-    return [urls_table.text_of(database, source) for source in sources]
+    with database.one_view():
+        sources = islice(outlinks.pages_that_link_to(database, url_id), _MOST_SOURCES)
+        return [urls_table.text_of(database, source) for source in sources]
 
 
 def _visit(one: Standing) -> dict[str, Any]:

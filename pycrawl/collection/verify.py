@@ -14,19 +14,23 @@ import numpy as np
 import xxhash
 
 from pycrawl.crawl.directory import CrawlDirectory
-from pycrawl.errors import StoreError
+from pycrawl.errors import StateError, StoreError
 from pycrawl.record import trec_web
-from pycrawl.state import documents, meta, passages
+from pycrawl.state import documents, meta, passages, stores
+from pycrawl.state.content_seen import keys_of
 from pycrawl.state.counters import family, totals
 from pycrawl.state.database import Database
+from pycrawl.state.runs import proof
+from pycrawl.state.runs.id_runs import IdRuns
 from pycrawl.state.standings import DEEPEST, Standings
 from pycrawl.state.unwanted import row_hash
 from pycrawl.state.url_seen import CHUNK
-from pycrawl.store.compound import length_of
+from pycrawl.store.compound import CompoundFile, docno_of, length_of
 from pycrawl.store.reader import RecordReader
 from pycrawl.urls.reasons import Reason
 
 _MOST_FAULTS = 20  # of one check
+_DOCUMENTS_AT_ONCE = 10_000  # looked up in one go
 
 OnProgress = Callable[[int], None]
 
@@ -54,13 +58,23 @@ def verify(directory: CrawlDirectory, on_record: OnProgress, deep: bool = True) 
             return
         yield _database_whole(database)
         yield _records_match(directory, database, on_record)
+        yield _told(_documents_are_found, database)
         yield _nothing_stored_twice(database)
         yield _near_duplicates_are_stored(database)
-        yield _passages_are_of_stored_pages(database)
+        yield _runs_are_in_order(database)
+        yield _told(_passages_are_of_stored_pages, database)
         yield _urls_have_one_place(database)
         yield _hashes_match(database)
         yield _standings_match(database)
         yield _counters_match(database)
+
+
+def _told(check: Callable[[Database], Check], database: Database) -> Check:
+    """Returns what a check finds. Damage because of which it cannot go on is a fault too."""
+    try:
+        return check(database)
+    except StateError as error:
+        return Check(check.__name__.strip("_").replace("_", " "), 0, (str(error),))
 
 
 def _database_whole(database: Database) -> Check:
@@ -87,53 +101,110 @@ def _files_match(directory: CrawlDirectory, database: Database) -> Check:
 
 
 def _records_match(directory: CrawlDirectory, database: Database, on_record: OnProgress) -> Check:
-    """Every committed byte of the compound files belongs to a record that a document points to, and is as it was."""
+    """Every committed byte of the compound files belongs to a record that a document points to, and is as it was.
+
+    Records are read at the places that the database gives them, so damage costs the record that it is in and no other.
+    """
     faults: list[str] = []
-    seed = meta.hash_seed(database)
-    rows = documents.documents_in_order(database)
+    rows = _Ahead(documents.documents_in_order(database))
     read = 0
     with RecordReader(directory.docs) as reader:
-        for file_id, name, length, count in documents.files(database):
-            in_file = last = 0
-            try:
-                for offset, size, record in reader.records(name, length):
-                    in_file += 1
-                    read += 1
-                    on_record(read)
-                    document = next(rows, None)
-                    faults += _record_faults(document, (file_id, offset, size), name, record, seed)
-                    if document is not None and document.number <= last:
-                        faults.append(f"{name}, byte {offset}: number {document.number} comes after {last}")
-                    last = document.number if document is not None else last
-                    if len(faults) >= _MOST_FAULTS:
-                        return Check("records and documents agree", read, tuple(faults))
-            except StoreError as error:
-                faults.append(str(error))
-            if in_file != count:
-                faults.append(f"{name}: {count} records are committed, {in_file} are there")
-    missing = sum(1 for _ in rows)
-    if missing:
-        faults.append(f"{missing} documents have no record")
+        for row in documents.files(database):
+            file = _FileCheck(CompoundFile(*row), reader, database)
+            for document in rows.of_file(file.file_id):
+                read += 1
+                on_record(read)
+                file.look_at(document)
+                if len(faults) + len(file.faults) >= _MOST_FAULTS:
+                    break
+            faults += file.all_faults()
+            if len(faults) >= _MOST_FAULTS:
+                return Check("records and documents agree", read, tuple(faults[:_MOST_FAULTS]))
+    faults += [
+        f"{_named(database, document)}: its file is not known, or it is out of order" for document in rows.rest()
+    ]
     return Check("records and documents agree", read, tuple(faults[:_MOST_FAULTS]))
 
 
-def _record_faults(
-    document: documents.Document | None, place: tuple[int, int, int], name: str, record: bytes, seed: int
-) -> list[str]:
-    where = f"{name}, byte {place[1]}"
-    if document is None:
-        return [f"{where}: a record without a document"]
-    if (document.file_id, document.offset, document.length) != place:
-        return [f"{where}: document {document.id} lies elsewhere"]
-    try:
-        decoded = trec_web.decode(record, document.escapes, document.body_length)
-    except StoreError as error:
-        return [f"{where}: {error}"]
-    if xxhash.xxh3_128_digest(decoded.body, seed) != document.digest:
-        return [f"{where}: the body of document {document.id} is not the one that was stored"]
-    if trec_web.parse_docno(decoded.docno)[2] != document.number:
-        return [f"{where}: {decoded.docno} should be number {document.number}"]
-    return []
+class _Ahead:
+    """Documents in order, of which one is looked at before it is taken."""
+
+    def __init__(self, rows: Iterator[documents.Document]) -> None:
+        self._rows = rows
+        self._next = next(rows, None)
+
+    def of_file(self, file_id: int) -> Iterator[documents.Document]:
+        """Takes the documents of one file."""
+        while self._next is not None and self._next.file_id == file_id:
+            yield self._next
+            self._next = next(self._rows, None)
+
+    def rest(self) -> list[documents.Document]:
+        """Takes some of the others."""
+        return [] if self._next is None else [self._next, *islice(self._rows, _MOST_FAULTS)]
+
+
+class _FileCheck:
+    """Compares the records of one compound file with their documents, which are given in the file's order."""
+
+    def __init__(self, file: CompoundFile, reader: RecordReader, database: Database) -> None:
+        self.file_id = file.file_id
+        self._file = file
+        self._reader = reader
+        self._database = database
+        self._seed = meta.hash_seed(database)
+        self._found = reader.size(file.name)  # bytes that are there
+        self._end = self._records = self._number = 0  # behind the last record; records so far; the number of the last
+        self._beyond: list[documents.Document] = []  # documents whose record is not there, as the file is too short
+        self.faults: list[str] = []
+
+    def look_at(self, document: documents.Document) -> None:
+        name, offset = self._file.name, document.offset
+        self._records += 1
+        if offset != self._end:
+            self._fault(document, f"expected the record at byte {self._end}, found it at byte {offset}")
+        if document.number <= self._number:
+            self._fault(document, f"number {document.number} comes after {self._number}")
+        self._end, self._number = offset + document.length, document.number
+        if self._end > self._found:
+            self._beyond.append(document)
+            return
+        try:
+            record = self._reader.read(name, offset, document.length)
+            decoded = trec_web.decode(record, document.escapes, document.body_length)
+        except StoreError as error:
+            self._fault(document, f"the record is damaged: {str(error).removeprefix(str(self._reader.path(name)))}")
+            return
+        if xxhash.xxh3_128_digest(decoded.body, self._seed) != document.digest:
+            self._fault(document, "the body is not the one that was stored")
+        elif decoded.docno != docno_of(self.file_id, document.number):
+            self._fault(document, f"the record says that it is {decoded.docno}")
+
+    def all_faults(self) -> list[str]:
+        """Returns the faults of the records, and those of the file as a whole."""
+        file = self._file
+        if self._beyond:
+            first = _named(self._database, self._beyond[0])
+            more = f" and {len(self._beyond) - 1:,} behind it" if len(self._beyond) > 1 else ""
+            self.faults.append(
+                f"{file.name}: expected {file.length} bytes, found {self._found or 'no such file'}: cut off are"
+                f" {first}{more}"
+            )
+        elif (self._end, self._records) != (file.length, file.records):
+            self.faults.append(
+                f"{file.name}: {file.length} bytes and {file.records} records are committed, documents have"
+                f" {self._end} and {self._records}"
+            )
+        return self.faults
+
+    def _fault(self, document: documents.Document, what: str) -> None:
+        self.faults.append(f"{self._file.name}, byte {document.offset}: {_named(self._database, document)}: {what}")
+
+
+def _named(database: Database, document: documents.Document) -> str:
+    """Returns the DOCNO and the URL of a document."""
+    url = documents.url_of(database, document.id) or "a URL that is not known"
+    return f"{docno_of(document.file_id, document.number)} ({url})"
 
 
 def _nothing_stored_twice(database: Database) -> Check:
@@ -170,6 +241,37 @@ def _near_duplicates_are_stored(database: Database) -> Check:
         faults += [fault.format(document_id) for (document_id,) in database.query(sql, (_MOST_FAULTS,))]
     (count,) = database.query("SELECT count(*) FROM page_prints").fetchone()
     return Check("near-duplicates are joined to stored pages", count, tuple(faults))
+
+
+def _runs_are_in_order(database: Database) -> Check:
+    faults = tuple(islice(proof.faults(database, stores.ALL), _MOST_FAULTS))
+    return Check("sorted runs are in order", proof.count_entries(database, stores.ALL), faults)
+
+
+def _documents_are_found(database: Database) -> Check:
+    """Every document is found by its URL and, if it has a record that is to stay, by its digest."""
+    by_url, by_digest = IdRuns(database, stores.DOCUMENTS_BY_URL), IdRuns(database, stores.CONTENT)
+    faults: list[str] = []
+    count = 0
+    rows = database.query(
+        "SELECT id, url_hash, digest, duplicate_of = 0 AND url_id NOT IN (SELECT url_id FROM forgetting)"
+        " AND id NOT IN (SELECT document_id FROM leaving) FROM documents ORDER BY id"
+    )
+    while (some := rows.fetchmany(_DOCUMENTS_AT_ONCE)) and len(faults) < _MOST_FAULTS:
+        count += len(some)
+        hashes = np.array([row[1] for row in some], np.int64).astype(np.uint64)
+        places, ids = by_url.find(hashes)
+        found = set(zip(places.tolist(), ids.tolist(), strict=True))
+        faults += [
+            f"document {row[0]} is not found by its URL" for at, row in enumerate(some) if (at, row[0]) not in found
+        ]
+        own = [row for row in some if row[3]]
+        known = set(by_digest.find(keys_of([row[2] for row in own]))[0].tolist())
+        faults += [f"document {row[0]} is not found by its digest" for at, row in enumerate(own) if at not in known]
+    pairs = sum(map(len, by_url.portions()))
+    if pairs != count and not faults:
+        faults.append(f"{pairs:,} documents are found by their URLs, and {count:,} are there")
+    return Check("documents are found by URL and by content", count, tuple(faults[:_MOST_FAULTS]))
 
 
 def _passages_are_of_stored_pages(database: Database) -> Check:

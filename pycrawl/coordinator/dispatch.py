@@ -117,10 +117,13 @@ class Dispatcher:
                     self._frontier.put_back(queue, entry)
                     self._frontier.release(queue, guest)
                     continue
-                lease.guest, lease.due = guest, guest.due
+                lease.guest, lease.due, lease.fetcher = guest, guest.due, guest.fetcher
                 job = job._replace(address=guest.host.address, look_up=not address_literal(guest.host.key))
             queue.holds_up |= job.kind is not Kind.PAGE
             self._leases.open(lease)
+            if lease.fetcher != fetcher:
+                self._pool.send(lease.fetcher, Jobs((job,)))
+                continue
             jobs.append(job)
             rules_bytes += len(job.robots.body) if job.robots is not None else 0
         return jobs

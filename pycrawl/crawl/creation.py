@@ -13,9 +13,10 @@ from pycrawl.crawl.directory import CrawlDirectory
 from pycrawl.crawl.seeding import Seeded
 from pycrawl.crawl.session import Session
 from pycrawl.errors import START_ANEW, UsageError
-from pycrawl.foreign.files import is_there, new_file, sync_folder
+from pycrawl.foreign.files import is_there, new_file, remove, sync_folder
 from pycrawl.state import meta
 from pycrawl.state.database import Database
+from pycrawl.store.aside import NOTE_NAME
 
 
 def make(directory: CrawlDirectory, changed: dict[str, str], seed: Callable[[Session], Seeded]) -> Seeded:
@@ -32,6 +33,7 @@ def make(directory: CrawlDirectory, changed: dict[str, str], seed: Callable[[Ses
     except OSError as error:
         raise UsageError(f"{error.filename}: cannot be written: {error.strerror}") from None
     with directory.hold():
+        remove(directory.path, NOTE_NAME)  # of a crawl whose state has gone
         database = Database.create(directory.state)
         meta.write_first(database, time.time())
         database.commit()

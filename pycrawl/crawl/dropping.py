@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from pycrawl.config import Config
 from pycrawl.crawl.directory import CrawlDirectory
+from pycrawl.crawl.opening import commit_collection
 from pycrawl.record import trec_web
 from pycrawl.state import documents, forgetting, hosts, leaving
 from pycrawl.state.counters import count
@@ -43,6 +44,7 @@ class Dropping:
     """The compound files, and the documents that are to leave them."""
 
     def __init__(self, directory: CrawlDirectory, database: Database, config: Config, on_step: OnStep) -> None:
+        self._directory = directory
         self._root = directory.docs
         self._database = database
         self._dochdr = config.store.dochdr
@@ -145,13 +147,13 @@ class Dropping:
         for reason, amount in Counter(reason for _, reason in doomed.values()).items():
             count(database, f"not_kept:{reason}", amount)
         documents.count_stored_bytes(database)
-        database.commit()
+        commit_collection(self._directory, database)
 
     def _rename(self, file_id: int, name: str) -> None:
         """Give a file that was written anew its old name."""
         self._on_step(f"docs/{name}: renamed")
         old = take_old_name(self._root, name, documents.file_length(self._database, file_id))
         documents.rename_file(self._database, file_id, old)
-        self._database.commit()
+        commit_collection(self._directory, self._database)
         self._on_step(f"docs/{old}: done")
         drop_new_name(self._root, name)

@@ -17,6 +17,7 @@ from pathlib import Path
 from pycrawl.config import Config
 from pycrawl.crawl.directory import CrawlDirectory
 from pycrawl.crawl.dropping import Dropping, OnStep
+from pycrawl.crawl.opening import open_state
 from pycrawl.foreign import files
 from pycrawl.frontier.judge import Judge
 from pycrawl.policy.priority import priority
@@ -53,7 +54,7 @@ def carry_on(
 def take_back(directory: CrawlDirectory, config: Config, urls: Iterable[str], now: float) -> int:
     """Make those of the normalised URLs that were forgotten wanted again. Returns how many they are. The caller holds
     the directory."""
-    database = Database.open(directory.state)
+    database, _ = open_state(directory)
     try:
         carry_on(directory, database, config)
         with database.explained():

@@ -20,6 +20,7 @@ from pycrawl.config import Config
 from pycrawl.crawl.directory import CrawlDirectory
 from pycrawl.crawl.forgetting import carry_on
 from pycrawl.crawl.judging import OnProgress, judge_anew, let_held_in
+from pycrawl.crawl.opening import commit_collection, open_state
 from pycrawl.frontier.back import BackQueue, Entry
 from pycrawl.frontier.discovered import Discovered
 from pycrawl.frontier.frontier import Frontier
@@ -30,7 +31,6 @@ from pycrawl.processes.allocation import collect_rarely, give_freed_memory_back
 from pycrawl.state import documents, meta, robots
 from pycrawl.state.content_seen import ContentSeen
 from pycrawl.state.counters import Counters
-from pycrawl.state.database import Database
 from pycrawl.state.documents import Document, Visit
 from pycrawl.state.hosts import Hosts
 from pycrawl.state.kinds import Kinds
@@ -51,7 +51,6 @@ log = logging.getLogger(__name__)
 
 _COPY_SECONDS = 30.0  # between two copies of what URL-seen has only in memory
 _UNSAVED_URLS = 1_000_000  # URLs missing from the sorted copy, before it is written again; a start sorts them quickly
-_URLS_PER_DOCUMENT = 10  # a start takes in ten URLs in the time of one document's fingerprints
 _SOURCES_AT_ONCE = 10_000  # sitemaps and feeds that are queued again at once
 _SAVED_AT_END = 10_000  # new URLs that make it worth writing the sorted copy at the end of a command
 
@@ -86,7 +85,7 @@ class Session:
         collect_rarely()
         self.directory = directory
         self.config = config
-        self.database = Database.open(directory.state)
+        self.database, self.aside = open_state(directory)  # `aside`: what an older database did not know, if it is one
         carry_on(directory, self.database, config)
         with self.database.explained():
             self.seed = meta.hash_seed(self.database)
@@ -283,7 +282,10 @@ class Session:
             if time.monotonic() - self._copied_at > _COPY_SECONDS:
                 self._copy_seen(max(_UNSAVED_URLS, len(self.seen) // 2))
             self.counters.flush()
-            self.database.commit()
+            if files:
+                commit_collection(self.directory, self.database)
+            else:
+                self.database.commit()
         self._closed = None
 
     def _find_mirrors(self, group: Group) -> None:
@@ -307,8 +309,21 @@ class Session:
         self.seen.flush_inlinks()
         self.standings.save(least)
         self.seen.save_sorted(least)
-        self.near_seen.save_sorted(least // _URLS_PER_DOCUMENT)
+        meta.set_memory(self.database, self.memory())
         self._copied_at = time.monotonic()
+
+    def memory(self) -> dict[str, int]:
+        """Returns about how many bytes each part of the state holds in memory."""
+        return {
+            "URLs seen": self.seen.bytes_held(),
+            "depths and reasons of URLs": self.standings.bytes_held(),
+            "hosts": self.hosts.bytes_held(),
+            "content seen": self.content_seen.bytes_held(),
+            "near-duplicates": self.near_seen.bytes_held(),
+            "passages": self.passages.bytes_held(),
+            **self.frontier.bytes_held(),
+            "page cache of the database, at most": self.database.bytes_cached(),
+        }
 
     def commit_last(self, now: float) -> None:
         """Make the last commit of a command, with all copies that make the next start quick."""

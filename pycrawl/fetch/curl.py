@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import chain
 from resource import RLIMIT_NOFILE, getrlimit
 
@@ -23,6 +23,7 @@ import pycurl
 from pycrawl.fetch.curl_slot import Room, Slot, Target, Way
 from pycrawl.fetch.dns import Resolver
 from pycrawl.fetch.loop import READ, WRITE, Loop, Timer
+from pycrawl.fetch.open_connections import OpenConnections
 from pycrawl.fetch.proxies import Proxy
 from pycrawl.fetch.routes import OnDone, ResolvingTransport, Route
 from pycrawl.fetch.transport import (
@@ -96,6 +97,7 @@ class CurlTransport(ResolvingTransport):
         self._idle: defaultdict[Way, list[Slot]] = defaultdict(list)
         self._active: dict[pycurl.Curl, Slot] = {}
         self._barren: dict[int, int] = {}  # by watched descriptor: how often it was read and nothing of a body came
+        self._open = OpenConnections(loop, self._barren)
         self._unread: set[int] = set()  # descriptors that libcurl goes on to read when it is called at once
         self._targets_active: dict[Target, int] = {}  # how many of `_active` go there
         self._fresh: list[Slot] = []  # added to libcurl, but not started yet
@@ -114,6 +116,7 @@ class CurlTransport(ResolvingTransport):
 
     def close(self) -> None:
         super().close()
+        self._open.close()
         for curl in self._active:
             self._multi.remove_handle(curl)
         for slot in chain(self._active.values(), *self._idle.values()):
@@ -124,7 +127,19 @@ class CurlTransport(ResolvingTransport):
         if self._timer is not None:
             self._timer.cancel()
 
+    def close_idle(self, address: str) -> None:
+        self._open.close_idle(address)
+
     def _start(self, request: Request, started: float, spent: float, route: Route) -> None:
+        if request.connections and route.pinned:
+            begin = partial(self._begin, request, started, spent, route)
+            if self._open.make_room(route.pinned, route.origin, request.connections, begin):
+                return
+        self._begin(request, started, spent, route)
+
+    def _begin(self, request: Request, started: float, spent: float, route: Route) -> None:
+        if self._closed:
+            return
         way = (bool(route.pinned), route.proxy)
         idle = self._idle[way]
         slot = idle.pop() if idle else self._new_slot(way)
@@ -203,7 +218,7 @@ class CurlTransport(ResolvingTransport):
 
     def _new_slot(self, way: Way) -> Slot:
         curl = pycurl.Curl()
-        slot = Slot(curl, way, self._guard, self._keeps_body, self._room)
+        slot = Slot(curl, way, self._guard, self._keeps_body, self._room, self._open.note_opened)
         for option, value in (
             (pycurl.NOSIGNAL, 1),
             (pycurl.PROTOCOLS, pycurl.PROTO_HTTP | pycurl.PROTO_HTTPS),
@@ -220,8 +235,7 @@ class CurlTransport(ResolvingTransport):
             (pycurl.WRITEFUNCTION, slot.on_body),
         ):
             curl.setopt(option, value)
-        if not self._guard.allows_all:
-            curl.setopt(pycurl.OPENSOCKETFUNCTION, slot.open_guarded_socket)
+        curl.setopt(pycurl.OPENSOCKETFUNCTION, slot.open_guarded_socket)
         proxy = way[1]
         if proxy is not None:
             _set_proxy(curl, proxy)
@@ -232,6 +246,8 @@ class CurlTransport(ResolvingTransport):
             self._barren.pop(fd, None)
             self._loop.unwatch(fd)
         else:
+            if self._open.unmet:
+                self._open.meet(fd)
             self._barren.setdefault(fd, 0)
             self._loop.watch(fd, _WATCHED[what], self._on_event)
 

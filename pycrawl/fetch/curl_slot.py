@@ -14,6 +14,7 @@ import pycurl
 from pycrawl.fetch.addresses import Guard
 from pycrawl.fetch.decoding import Body
 from pycrawl.fetch.faults import note_fault
+from pycrawl.fetch.origins import Origin
 from pycrawl.fetch.proxies import Proxy
 from pycrawl.fetch.routes import Route, body_of, fill
 from pycrawl.fetch.transport import DRAINED_BYTES, MOST_HEADER_LINES, Head, Request, RequestTerms, Response
@@ -130,6 +131,7 @@ class Slot:
         "_header_bytes",
         "_held",
         "_keeps_body",
+        "_note_opened",
         "_pieces",
         "_refused",
         "_room",
@@ -155,8 +157,10 @@ class Slot:
         guard: Guard,
         keeps_body: Callable[[Head], bool],
         room: Room,
+        note_opened: Callable[[int, str, Origin], None],
     ) -> None:
         self.curl = curl
+        self._note_opened = note_opened  # called with each new socket, the address and the origin that it is for
         self.way = way
         # One more than allowed shows that there were too many. Those that come after the head are of no interest.
         self.lines: deque[bytes] = deque(maxlen=MOST_HEADER_LINES + 1)
@@ -250,7 +254,10 @@ class Slot:
         if not (host in self.route.proxy_addresses if self.route.proxy is not None else self._guard.permits(host)):
             self._refused = host
             return pycurl.SOCKET_BAD
-        return _Lent(socket.socket(address.family, address.socktype, address.protocol).detach())
+        made = socket.socket(address.family, address.socktype, address.protocol)
+        if self.route.proxy is None:
+            self._note_opened(made.fileno(), host, self.route.origin)
+        return _Lent(made.detach())
 
     def is_to_end(self) -> bool:
         """Look at what has come over the wire so far. True if that is far more than the body: the transfer is to end.

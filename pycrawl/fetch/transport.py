@@ -92,6 +92,7 @@ class Request:
     address: str = ""
     cookies: str = ""  # the Cookie header; empty: what the jar holds, if there is one
     terms: RequestTerms | None = None  # of its host; None: those of the transport
+    connections: int = 0  # idle connections to `address` are closed first, so that no more than this are open; 0: any
 
 
 @dataclass(slots=True)

@@ -5,10 +5,11 @@
 
 from __future__ import annotations
 
+import socket
 import ssl
 import threading
 import time
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from dataclasses import dataclass
 from functools import partial
 from http.client import BadStatusLine, HTTPException, RemoteDisconnected
@@ -23,6 +24,7 @@ from pycrawl.fetch.decoding import Body
 from pycrawl.fetch.dns import Resolver
 from pycrawl.fetch.faults import note_fault
 from pycrawl.fetch.loop import Loop
+from pycrawl.fetch.open_connections import CLOSING_SECONDS
 from pycrawl.fetch.origins import Origin
 from pycrawl.fetch.routes import OnDone, ResolvingTransport, Route, body_of, fill
 from pycrawl.fetch.transport import (
@@ -55,36 +57,76 @@ class _Job:
     terms: RequestTerms
 
 
-class _IdleConnections:
-    """Connections kept alive, least recently used first; filled and emptied by all threads."""
+class _Connections:
+    """Connections kept alive, least recently used first, and how many are in use; filled and emptied by all threads."""
 
     def __init__(self, capacity: int) -> None:
         self._capacity = capacity
-        self._connections: OrderedDict[Connection, tuple[Origin, str]] = OrderedDict()  # to what, and where pinned
+        self._idle: OrderedDict[Connection, tuple[Origin, str]] = OrderedDict()  # to what, and where pinned
+        self._in_use: Counter[str] = Counter()  # by pinned address: requests that are under way
         self._lock = threading.Lock()
 
-    def take(self, route: Route) -> Connection | None:
+    def take(self, route: Route, most: int) -> Connection | None:
+        """Returns an idle connection for the route, or None: then a new one is to be made, and idle connections to its
+        address are closed, so that no more than `most` are open. The caller owes `leave`."""
         wanted = (route.origin, route.pinned)
         with self._lock:
-            found = [connection for connection, known in self._connections.items() if known == wanted]
+            self._in_use[route.pinned] += 1
+            found = [connection for connection, known in self._idle.items() if known == wanted]
             for connection in found:
-                del self._connections[connection]
+                del self._idle[connection]
                 if not is_connection_dropped(connection):
                     return connection
                 connection.close()
+            others = [one for one, known in self._idle.items() if most and route.pinned and known[1] == route.pinned]
+            closing = others[: max(0, self._in_use[route.pinned] + len(others) - most)]
+            for connection in closing:
+                del self._idle[connection]
+        for connection in closing:
+            _close(connection)
         return None
+
+    def leave(self, route: Route) -> None:
+        """End a request that `take` has begun."""
+        with self._lock:
+            self._in_use[route.pinned] -= 1
+            if not self._in_use[route.pinned]:
+                del self._in_use[route.pinned]
 
     def put(self, route: Route, connection: Connection) -> None:
         with self._lock:
-            self._connections[connection] = (route.origin, route.pinned)
-            if len(self._connections) > self._capacity:
-                self._connections.popitem(last=False)[0].close()
+            self._idle[connection] = (route.origin, route.pinned)
+            if len(self._idle) > self._capacity:
+                self._idle.popitem(last=False)[0].close()
+
+    def close_idle(self, address: str) -> None:
+        with self._lock:
+            closing = [connection for connection, known in self._idle.items() if known[1] == address]
+            for connection in closing:
+                del self._idle[connection]
+                connection.close()
 
     def close(self) -> None:
         with self._lock:
             self._capacity = 0
-            while self._connections:
-                self._connections.popitem()[0].close()
+            while self._idle:
+                self._idle.popitem()[0].close()
+
+
+def _close(connection: Connection) -> None:
+    """Close an idle connection, and wait until its server has done so too, for a second at the most."""
+    sock = connection.sock
+    until = time.monotonic() + CLOSING_SECONDS
+    try:
+        if sock is not None:
+            sock.shutdown(socket.SHUT_WR)
+            while (left := until - time.monotonic()) > 0:
+                sock.settimeout(left)
+                if not sock.recv(_READ_BYTES):
+                    break
+    except OSError:  # it is closed already, or the server takes its time
+        pass
+    connection.close()
 
 
 class ThreadTransport(ResolvingTransport):
@@ -98,7 +140,7 @@ class ThreadTransport(ResolvingTransport):
     ) -> None:
         super().__init__(loop, settings, wants_type, on_done, resolver)
         count = self.most_slots = min(settings.slots, MOST_THREADS)
-        self._idle = _IdleConnections(count * _IDLE_PER_THREAD)
+        self._connections = _Connections(count * _IDLE_PER_THREAD)
         self._context = create_urllib3_context()
         self._context.load_verify_locations(ca_file(settings))
         self._headers: dict[RequestTerms, dict[str, str]] = {}  # those that all requests with these terms have
@@ -111,7 +153,10 @@ class ThreadTransport(ResolvingTransport):
         super().close()
         for _ in self._threads:
             self._jobs.put(None)
-        self._idle.close()
+        self._connections.close()
+
+    def close_idle(self, address: str) -> None:
+        self._connections.close_idle(address)
 
     def _start(self, request: Request, started: float, spent: float, route: Route) -> None:
         self._jobs.put(_Job(request, started, spent, route, request.terms or self._settings))
@@ -129,6 +174,8 @@ class ThreadTransport(ResolvingTransport):
             self._exchange(job, budget, response)
         except Exception as error:  # noqa: BLE001 - a thread must answer each job, whatever a library raises
             response.outcome, response.detail = _failure(error, response.url)
+        finally:
+            self._connections.leave(job.route)
         response.ended = time.monotonic()
         response.fetched_at = time.time()
         response.wire_bytes = budget.wire_bytes
@@ -153,13 +200,13 @@ class ThreadTransport(ResolvingTransport):
         finally:
             answer.close()
             if reusable and connection.sock is not None:
-                self._idle.put(job.route, connection)
+                self._connections.put(job.route, connection)
             else:
                 connection.close()
 
     def _ask(self, job: _Job, budget: Budget) -> tuple[Connection, BaseHTTPResponse]:
         """Send the request and read the head. If the server has closed a kept connection, a new one is made."""
-        kept = self._idle.take(job.route)
+        kept = self._connections.take(job.route, job.request.connections)
         if kept is not None:
             try:
                 return kept, self._ask_on(kept, job, budget)

@@ -168,6 +168,7 @@ class Fetcher:
             address=job.address,
             cookies=job.cookies,
             terms=self._terms_of(job),
+            connections=self._settings.of_url(job.url).politeness.connections_per_host,
         )
         self._transport.submit(request)
 
@@ -185,6 +186,8 @@ class Fetcher:
     def _on_address(self, job: FetchJob, response: Response) -> None:
         """The name was looked up: to be fetched now if its address is the one that the host's gate is kept by."""
         moved = response.address and job.address not in response.addresses
+        if moved and job.address and hasattr(self._transport, "close_idle"):
+            self._transport.close_idle(job.address)  # the host's next connection is made elsewhere
         if response.outcome is not None or moved:
             self._done.append(result(job, response, response.outcome or Outcome.ADDRESS_MOVED))
             del self._open[job.url_id]

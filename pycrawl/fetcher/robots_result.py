@@ -76,7 +76,8 @@ class RobotsReader:
             return result(job, response, response.outcome)
         is_redirect = response.status in REDIRECTS
         if is_redirect and job.hops < _ROBOTS_REDIRECTS:
-            target = normalise(text_header(response, b"location"), self._url_rules, response.url)
+            location = text_header(response, b"location")
+            target = normalise(location, self._url_rules, response.url) if location else None
             if target is None:
                 return _unreachable(job, response)
             # Another hit, on this host or another one: the coordinator says when.

@@ -83,6 +83,7 @@ class RulesAtFetcher:
 class Gate:
     """The connections and the pause that all hosts of one address share (see `gates.py`)."""
 
+    fetcher: int  # the number of the only fetcher that connects to the address
     connections: int  # open at once, at most: the smallest number that one of the address's hosts allows
     in_flight: int = 0  # hits on the address that have not ended
     ready_at: float = 0.0  # seconds since the epoch: the address must not be hit before

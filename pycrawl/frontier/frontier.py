@@ -40,7 +40,8 @@ QUEUES_PER_SLOT = 3  # back queues for each open fetch: Mercator's number, so th
 _MOST_QUEUES = 30_000  # back queues that idle slots may lead to
 _PULLS_PER_FILL = 1_000  # URLs; keeps one call of `fill` in the range of 10 ms
 _RETIRED_KEPT = 8_192  # empty queues, some 1.5 KB each
-_LOPSIDED = 1.5  # a retired queue goes to another fetcher if its own has so many times the queues of that one
+_QUEUE_BYTES = 1_500  # that an empty back queue takes in memory, its host included; about
+_ENTRY_BYTES = 300  # that a URL at the head of one takes; about
 _NEVER = float("inf")
 _DEPTHS_IN_SQL = 32  # depths with a priority of their own in SQL; all deeper ones share one
 
@@ -174,6 +175,7 @@ class Frontier:
         self._opened_at = now
         self._held.open(max_depth)
         self._retired.clear()
+        self._gates.clear()
         self._heaps = [[] for _ in range(fetchers)]
         self._load = [0] * fetchers
         self._wanted_queues = self._queues_per_slot * slots
@@ -218,14 +220,17 @@ class Frontier:
             self.unpark(queue)
 
     def _make_queue(self, host_id: int) -> BackQueue:
-        """Open the back queue of a host, with the fetcher that had it before unless that one has far more queues."""
-        fetcher = min(range(len(self._load)), key=self._load.__getitem__)
+        """Open the back queue of a host, with the fetcher that had it before, or that connects to its address, as it
+        may have a connection open; else with the one that has the fewest queues."""
         queue = self._retired.pop(host_id, None)
-        if queue is None or self._load[queue.fetcher] > _LOPSIDED * (self._load[fetcher] + 1):
+        if queue is None:
             host = self._hosts.get(host_id)
+            host.address = host.address or address_literal(host.key)
+            fetcher = self._gates.fetcher_of(host.address)
+            if fetcher is None:
+                fetcher = min(range(len(self._load)), key=self._load.__getitem__)
             queue = BackQueue(host, fetcher, self.settings.of(host.key))
         self._load[queue.fetcher] += 1
-        queue.host.address = queue.host.address or address_literal(queue.host.key)
         self._queues[host_id] = queue
         wait = queue.host.ready_at - self._opened_at
         if wait > 0 and is_parked(queue.host.failures, wait):
@@ -387,10 +392,14 @@ class Frontier:
         gate = queue.gate
         if gate is None or not queue.in_flight:
             gate = queue.gate
-            queue.gate = self._gates.of(queue.host.address, queue.settings.politeness.connections_per_host, now)
+            connections = queue.settings.politeness.connections_per_host
+            queue.gate = self._gates.of(queue.host.address, queue.fetcher, connections, now)
             if gate is not None and gate is not queue.gate:
                 self._let_next_in(gate)  # the host has left its old address: no release of it will wake who waits there
             gate = queue.gate
+            if gate.fetcher != queue.fetcher:
+                self._move(queue, gate.fetcher, ticket)
+                return False
         if self._gates.is_full(gate) and not self._is_next_at(gate, queue):
             queue.scheduled = True
             self._gates.wait(gate, queue)
@@ -401,6 +410,14 @@ class Frontier:
             return False
         gate.in_flight += 1
         return True
+
+    def _move(self, queue: BackQueue, fetcher: int, ticket: int) -> None:
+        """Move a queue to the fetcher that connects to its host's address: two would have two connections."""
+        self._load[queue.fetcher] -= 1
+        self._load[fetcher] += 1
+        queue.fetcher = fetcher
+        queue.rules.forget_all()
+        self._push(queue, queue.host.ready_at, ticket)
 
     def _is_next_at(self, gate: Gate, queue: BackQueue) -> bool:
         """True if a URL of the queue may be sent ahead to its fetcher although the gate is full: all hits in flight
@@ -510,6 +527,16 @@ class Frontier:
         `usable(number)` is true; infinity if there is none."""
         return min((heap[0][0] for number, heap in enumerate(self._heaps) if heap and usable(number)), default=_NEVER)
 
+    def bytes_held(self) -> dict[str, int]:
+        """Returns about how many bytes each part holds in memory."""
+        queues = [*self._queues.values(), *self._retired.values()]
+        entries = sum(len(queue.entries) for queue in queues)
+        return {
+            "links of pages": self._sieve.bytes_held(),
+            "back queues": len(queues) * _QUEUE_BYTES,
+            "heads of back queues": entries * _ENTRY_BYTES,
+        }
+
     def sizes(self) -> Sizes:
         queues = len(self._queues) - self._parked
         return Sizes(len(self._front), len(self._back), queues, self._parked, self._in_flight)
@@ -541,6 +568,7 @@ class Frontier:
         self._held.flush()
         self._seen.flush()
         self._standings.flush()
+        self._sieve.flush()
         self._hosts.flush()
 
 

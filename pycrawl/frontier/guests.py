@@ -23,6 +23,7 @@ class Guest:
 
     host: Host  # the host that is visited
     gate: Gate | None  # a connection of this gate is taken; None: no address is known, or the asking queue passed it
+    fetcher: int  # the fetcher that connects to the host's address
     due: float  # seconds since the epoch: when the hit was allowed
 
 
@@ -47,7 +48,10 @@ class Guests:
         if host.ready_at > now:
             return host.ready_at
         connections = self._settings.of(key).politeness.connections_per_host
-        gate = self._gates.of(host.address, connections, now) if host.address else None
+        fetcher = queue.fetcher if queue is not None else asking.fetcher
+        gate = self._gates.of(host.address, fetcher, connections, now) if host.address else None
+        if gate is not None:
+            fetcher = gate.fetcher
         if gate is asking.gate:
             gate = None
         if gate is not None:
@@ -58,7 +62,7 @@ class Guests:
             gate.in_flight += 1
         due = max(host.ready_at, gate.ready_at if gate is not None else 0.0)
         self._visited[host.id] = None
-        return Guest(host, gate, due)
+        return Guest(host, gate, fetcher, due)
 
     def holds(self, queue: BackQueue) -> bool:
         """True if the queue's host is being visited. Then the queue is kept here, until `leave` returns it."""

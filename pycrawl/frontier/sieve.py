@@ -100,6 +100,7 @@ class Sieve:
         """`level_of(url, host id, depth, in-links)` returns the front queue of a URL. `counts_inlinks`: in-links and
         shorter ways move a URL to a higher one."""
         self._database = database
+        self._outlinks = outlinks.Outlinks(database)
         self._hosts = hosts
         self._counters = counters
         self._seen = seen
@@ -132,6 +133,14 @@ class Sieve:
         if batch.from_pages:
             self._count_inlinks(looked)
         return added
+
+    def flush(self) -> None:
+        """Write the links of pages; to be committed by the caller."""
+        self._outlinks.flush()
+
+    def bytes_held(self) -> int:
+        """Returns how many bytes memory holds of the links of pages."""
+        return self._outlinks.bytes_held()
 
     # New URLs
 
@@ -234,10 +243,11 @@ class Sieve:
                     targets = packed[_ID_BYTES * begin : _ID_BYTES * end]
                 before = rows.get(source.parent_id)
                 if before is None and source.continues:
-                    before = outlinks.packed_targets_of(self._database, source.parent_id)
+                    saved = self._outlinks.targets_of([source.parent_id])
+                    before = next((some.tobytes() for _, some in saved), None)
                 rows[source.parent_id] = targets if before is None else before + targets
             begin = end
-        outlinks.save(self._database, rows.items())
+        self._outlinks.put(rows)
 
     def _enter_sources(self, ids: U32, sources: list[Source], ends: list[int]) -> None:
         """Enter URLs that are named as sitemaps or feeds, and what sitemaps say of others. `ids` and `ends` are as in
@@ -300,7 +310,7 @@ class Sieve:
             self._standings.set_depths(np.array([url_id], np.uint32), depth)
         while shrunk:
             further: dict[int, int] = {}
-            for page, targets in outlinks.targets_of(self._database, list(shrunk)):
+            for page, targets in self._outlinks.targets_of(list(shrunk)):
                 is_redirect = targets >= outlinks.REDIRECT
                 for part, depth in ((targets[~is_redirect], shrunk[page] + 1), (targets[is_redirect], shrunk[page])):
                     part = part & ~outlinks.REDIRECT

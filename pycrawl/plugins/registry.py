@@ -18,6 +18,7 @@ PARSERS = "pycrawl.parsers"
 TRANSPORTS = "pycrawl.transports"
 FILTERS = "pycrawl.filters"
 PRIORITIES = "pycrawl.priorities"
+EXPORTS = "pycrawl.exports"
 
 Settings = Mapping[str, Mapping[str, Any]]  # by the plugin's name
 

@@ -42,8 +42,8 @@ class ForkServer:
 
     def start(self, name: str, log_file: str, *values: object) -> ForkServerProcess:
         """Start a process that calls `main(*values)`, with all that it prints going to `log_file`
-        ("log/fetchers.log" in a crawl's directory) and not over the live view, its control characters made visible.
-        `name` is what `top` shows, of at most 15 characters."""
+        ("log/fetchers.log" in a crawl's directory) and not over the live view, its control characters made visible;
+        without a log file, to standard error. `name` is what `top` shows, of at most 15 characters."""
         process = self.context.Process(
             target=_run, args=(self._module, name, log_file, *values), name=name, daemon=True
         )
@@ -107,8 +107,11 @@ def _without_main_module() -> Iterator[None]:
 def _run(module: str, name: str, log_file: str, *values: object) -> None:
     with contextlib.suppress(OSError), open("/proc/self/comm", "w") as comm:
         comm.write(name)
-    path = Path(log_file)
-    log = open_file(path.parent.parent, f"{path.parent.name}/{path.name}", os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    if log_file:
+        path = Path(log_file)
+        log = open_file(path.parent.parent, f"{path.parent.name}/{path.name}", os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    else:
+        log = os.dup(2)
     for standard in (1, 2):
         os.dup2(log, standard)
     sys.stdout = sys.stderr = VisibleStream(os.fdopen(log, "ab"), "utf-8", "backslashreplace", line_buffering=True)

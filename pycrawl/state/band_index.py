@@ -99,16 +99,6 @@ class BandIndex:
         is_older = ids < below[asked]
         return asked[is_older], ids[is_older]
 
-    def partitions(self) -> list[U64]:
-        """Returns all entries by partition, to be written to disk; `restore` takes them back."""
-        self._settle()
-        return list(self._main)
-
-    def restore(self, partition: int, entries: U64) -> None:
-        """Replace a partition by entries that `partitions` gave."""
-        self._main_size += len(entries) - len(self._main[partition])
-        self._main[partition] = entries
-
     def _settle(self) -> None:
         """Move the new entries into the partitions."""
         entries = ((self._recent_keys << _PARTITION_BITS) & _KEY) | self._recent_ids

@@ -7,6 +7,7 @@ only reads opens it read-only and works beside a crawl.
 from __future__ import annotations
 
 import os
+import pkgutil
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,6 +20,7 @@ from pycrawl.config import CONFIG_NAME
 from pycrawl.errors import START_ANEW, StateError, StateTooNew, StoppedByLimit, UnsafeFile
 from pycrawl.foreign.files import is_there, new_file, open_file
 from pycrawl.state import schema
+from pycrawl.state.schema import Step
 
 STATE_NAME = "state.db"
 _CACHE_KIB = 48 * 1024  # KiB of SQLite's page cache
@@ -41,9 +43,10 @@ class Database:
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
         self._connection = connection
         self.path = path
+        self.rollbacks = 0  # so many times what was written was taken back: whoever keeps a copy reads it again
 
     @classmethod
-    def create(cls, path: Path, steps: tuple[str, ...] = schema.STEPS) -> Database:
+    def create(cls, path: Path, steps: tuple[str | Step, ...] = schema.STEPS) -> Database:
         """Returns a new database, open for writing. Its file must not exist yet."""
         if is_there(path.parent, path.name):
             raise StateError(f"{path}: exists already")
@@ -51,7 +54,7 @@ class Database:
         return cls._open_writable(path, steps)
 
     @classmethod
-    def open(cls, path: Path, steps: tuple[str, ...] = schema.STEPS) -> Database:
+    def open(cls, path: Path, steps: tuple[str | Step, ...] = schema.STEPS) -> Database:
         """Returns the database, open for writing. An older schema is brought up to date by the `steps` that
         it lacks."""
         _must_exist(path)
@@ -70,7 +73,7 @@ class Database:
         return cls(connection, path)
 
     @classmethod
-    def _open_writable(cls, path: Path, steps: tuple[str, ...] = schema.STEPS) -> Database:
+    def _open_writable(cls, path: Path, steps: tuple[str | Step, ...] = schema.STEPS) -> Database:
         _check_files(path, writable=True)
         with _connected(path, path.absolute().as_uri()) as connection:
             version = _checked_version(connection, path, steps)
@@ -79,11 +82,20 @@ class Database:
             connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
             connection.execute("PRAGMA temp_store = MEMORY")
             connection.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT_PAGES}")
+            database = cls(connection, path)
             for number in range(version, len(steps)):
-                connection.executescript(
-                    f"BEGIN IMMEDIATE; {steps[number]}; PRAGMA user_version = {number + 1}; COMMIT;"
-                )
-        return cls(connection, path)
+                database._take_step(steps[number], number + 1)
+        return database
+
+    def _take_step(self, step: str | Step, version: int) -> None:
+        """Bring the schema to a version, all or nothing."""
+        if isinstance(step, str):
+            self._connection.executescript(f"BEGIN IMMEDIATE; {step}; PRAGMA user_version = {version}; COMMIT;")
+            return
+        self._connection.executescript(f"BEGIN IMMEDIATE; {step.before}")
+        pkgutil.resolve_name(step.move)(self)
+        for statement in (*step.after, f"PRAGMA user_version = {version}", "COMMIT"):
+            self._connection.execute(statement)
 
     def query(self, sql: str, values: Sequence[object] = ()) -> sqlite3.Cursor:
         return self._connection.execute(sql, values)
@@ -112,6 +124,7 @@ class Database:
     def rollback(self) -> None:
         if self._connection.in_transaction:
             self._connection.execute("ROLLBACK")
+            self.rollbacks += 1
 
     @contextmanager
     def explained(self) -> Iterator[None]:
@@ -129,6 +142,15 @@ class Database:
         finally:
             self._connection.execute("ROLLBACK")
 
+    @contextmanager
+    def one_view(self) -> Iterator[None]:
+        """As `snapshot`; but inside a transaction, which has one view anyway, it does nothing."""
+        if self._connection.in_transaction:
+            yield
+        else:
+            with self.snapshot():
+                yield
+
     def purge(self) -> None:
         """Write the database anew, so that nothing deleted is left in its files. No transaction may be open."""
         self._connection.execute("PRAGMA temp_store = FILE")  # the new database may be larger than the memory
@@ -137,6 +159,10 @@ class Database:
         self._connection.execute("PRAGMA temp_store = MEMORY")
         if is_busy:
             raise StateError(f"{self.path}-wal: cannot be emptied, as another program reads the database. Try again.")
+
+    def bytes_cached(self) -> int:
+        """Returns how many bytes SQLite's page cache may take."""
+        return _CACHE_KIB * 1024
 
     def empty_cache(self) -> None:
         """Give SQLite's page cache back, after much was read once that will not be asked for again, as at the start."""
@@ -173,7 +199,7 @@ def _connected(path: Path, address: str) -> Iterator[sqlite3.Connection]:
         on_error.pop_all()
 
 
-def _checked_version(connection: sqlite3.Connection, path: Path, steps: tuple[str, ...]) -> int:
+def _checked_version(connection: sqlite3.Connection, path: Path, steps: tuple[str | Step, ...]) -> int:
     """Returns the version of the schema, which is ours. Raises StateTooNew if it is newer than the steps."""
     connection.execute("BEGIN")  # another process may bring the schema up to date meanwhile
     version = int(connection.execute("PRAGMA user_version").fetchone()[0])
@@ -202,7 +228,7 @@ def _check_files(path: Path, writable: bool) -> None:
                 raise UnsafeFile(f"{path.parent / journal}: names another file, so it is not of this database")
 
 
-def _check_schema(connection: sqlite3.Connection, path: Path, steps: tuple[str, ...]) -> None:
+def _check_schema(connection: sqlite3.Connection, path: Path, steps: tuple[str | Step, ...]) -> None:
     """Raises StateError if the database has anything but the tables and indexes that the steps make: a view or trigger
     of somebody else could run for ever, or change what it is not asked to."""
     until = time.monotonic() + _SCHEMA_SECONDS
@@ -220,11 +246,11 @@ def _check_schema(connection: sqlite3.Connection, path: Path, steps: tuple[str, 
 
 
 @cache
-def _schema_of(steps: tuple[str, ...]) -> set[Row]:
+def _schema_of(steps: tuple[str | Step, ...]) -> set[Row]:
     """Returns what `_SCHEMA` gives for a database that the steps have made."""
     with closing(sqlite3.connect(":memory:")) as model:
         for step in steps:
-            model.executescript(step)
+            model.executescript(step if isinstance(step, str) else ";".join((step.before, *step.after)))
         return set(model.execute(_SCHEMA))
 
 

@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from pycrawl.state.database import Database
-from pycrawl.state.documents import Document, signed
+from pycrawl.state.documents import Document, ids_by_url, signed
 from pycrawl.state.unwanted import FORGOTTEN
 
 _AT_ONCE = 500  # rows of a portion
@@ -23,10 +23,6 @@ _WIDTH = len(Document._fields)
 # SQLite never reorders a CROSS JOIN: `documents` is the outer loop, and its order that of the rows.
 _TABLES = "documents CROSS JOIN urls ON urls.id = documents.url_id CROSS JOIN files ON files.id = documents.file_id"
 _KEPT = f"substr(urls.url, 1, {len(FORGOTTEN)}) != '{FORGOTTEN}'"
-_NEWEST = (
-    "NOT EXISTS (SELECT 1 FROM documents AS newer WHERE newer.url_hash = documents.url_hash"
-    " AND (newer.fetched_at, newer.id) > (documents.fetched_at, documents.id))"
-)
 
 
 class Order(StrEnum):
@@ -61,7 +57,7 @@ class Chosen(NamedTuple):
     own_record: bool = False  # only documents that are no exact copy of another
 
     def condition(self) -> tuple[str, list[object]]:
-        """Returns the SQL condition and its values."""
+        """Returns the SQL condition and its values, for all but `newest`."""
         parts, values = [_KEPT], list[object]()
         if self.host_ids is not None:
             parts.append("urls.host_id IN (SELECT value FROM json_each(?))")
@@ -72,8 +68,6 @@ class Chosen(NamedTuple):
         if self.until is not None:
             parts.append("documents.fetched_at < ?")
             values.append(self.until)
-        if self.newest:
-            parts.append(_NEWEST)
         if self.own_record:
             parts.append("documents.duplicate_of = 0")
         return " AND ".join(parts), values
@@ -94,7 +88,7 @@ def _in_crawl_order(database: Database, chosen: Chosen) -> Iterator[DocumentRow]
     sql = f"SELECT {_COLUMNS} FROM {_TABLES} WHERE documents.id > ? AND {condition} ORDER BY documents.id LIMIT ?"
     last = 0
     while portion := [_row(row) for row in database.query(sql, (last, *values, _AT_ONCE)).fetchall()]:
-        yield from portion
+        yield from _without_older(database, portion) if chosen.newest else portion
         last = portion[-1].document.id
 
 
@@ -103,7 +97,25 @@ def _sorted(database: Database, chosen: Chosen, order: Order) -> Iterator[Docume
     tables, key = _SORTED[order]
     ids = database.query(f"SELECT documents.id FROM {tables} WHERE {condition} ORDER BY {key}", values)
     while portion := ids.fetchmany(_AT_ONCE):
-        yield from rows_of(database, [document_id for (document_id,) in portion])
+        wanted = list(rows_of(database, [document_id for (document_id,) in portion]))
+        yield from _without_older(database, wanted) if chosen.newest else wanted
+
+
+def _without_older(database: Database, portion: list[DocumentRow]) -> list[DocumentRow]:
+    """Returns those of the documents that are the newest of their URLs."""
+    with database.one_view():
+        pairs = ids_by_url(database, [row.document.url_hash for row in portion])
+        others = {one for at, one in pairs if one != portion[at].document.id}
+        times = database.query_each("SELECT id, fetched_at, url_hash FROM documents WHERE id IN ({})", others)
+        newest: dict[int, tuple[float, int]] = {}
+        for document_id, fetched_at, url_hash in times:
+            newest[url_hash] = max((fetched_at, document_id), newest.get(url_hash, (fetched_at, document_id)))
+    return [
+        row
+        for row in portion
+        if (row.document.fetched_at, row.document.id)
+        >= newest.get(row.document.url_hash, (row.document.fetched_at, row.document.id))
+    ]
 
 
 def rows_of(database: Database, ids: Iterable[int]) -> Iterator[DocumentRow]:
@@ -116,12 +128,11 @@ def rows_of(database: Database, ids: Iterable[int]) -> Iterator[DocumentRow]:
 
 def rows_of_url(database: Database, url: str, url_hash: int, at: float | None = None) -> list[DocumentRow]:
     """Returns the documents of a URL, the newest first; those from after the time `at`, if that is given, excluded."""
-    found = database.query(
-        f"SELECT {_COLUMNS} FROM {_TABLES} WHERE documents.url_hash = ? AND documents.fetched_at <= ?"
-        " ORDER BY documents.fetched_at DESC, documents.id DESC",
-        (signed(url_hash), float("inf") if at is None else at),
-    )
-    return [row for row in map(_row, found) if row.url == url]
+    until = float("inf") if at is None else at
+    with database.one_view():
+        found = list(rows_of(database, (one for _, one in ids_by_url(database, [signed(url_hash)]))))
+    wanted = [row for row in found if row.url == url and row.document.fetched_at <= until]
+    return sorted(wanted, key=lambda row: (row.document.fetched_at, row.document.id), reverse=True)
 
 
 def row_of_number(database: Database, file_id: int, number: int) -> DocumentRow | None:
@@ -153,6 +164,8 @@ def _row(row: tuple[object, ...]) -> DocumentRow:
 
 def count(database: Database, chosen: Chosen = EVERYTHING) -> int:
     """Returns how many documents are chosen."""
+    if chosen.newest:
+        return sum(1 for _ in rows(database, chosen))
     condition, values = chosen.condition()
     return int(database.query(f"SELECT count(*) FROM {_TABLES} WHERE {condition}", values).fetchone()[0])
 

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+import numpy as np
+
+from pycrawl.model import Outcome
 from pycrawl.state.database import Database
+from pycrawl.state.runs.entries import U32, U64
+from pycrawl.state.runs.id_runs import IdRuns
+from pycrawl.state.stores import DOCUMENTS_BY_URL
 
 _SIGN = 1 << 63
 _WRAP = 1 << 64
@@ -57,11 +63,30 @@ def next_document_id(database: Database) -> int:
     return 1 + int(database.query("SELECT coalesce(max(id), 0) FROM documents").fetchone()[0])
 
 
-def save_documents(database: Database, documents: Iterable[Document]) -> None:
+def save_documents(database: Database, documents: Sequence[Document]) -> None:
+    """Write documents, and enter them under the hashes of their URLs."""
     database.write_many(
         "INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         documents,
     )
+    enter_by_url(database, [(one.url_hash, one.id) for one in documents])
+
+
+def enter_by_url(database: Database, pairs: Sequence[tuple[int, int]]) -> None:
+    """Let the hashes of URLs lead to documents: pairs (url_hash as SQLite holds it, id)."""
+    by_url = IdRuns(database, DOCUMENTS_BY_URL)
+    by_url.insert(*_columns(pairs))
+    by_url.flush()
+
+
+def leave_by_url(database: Database, pairs: Sequence[tuple[int, int]]) -> None:
+    """Undo `enter_by_url`."""
+    IdRuns(database, DOCUMENTS_BY_URL).remove(*_columns(pairs))
+
+
+def _columns(pairs: Sequence[tuple[int, int]]) -> tuple[U64, U32]:
+    hashes = np.array([url_hash for url_hash, _ in pairs], np.int64).astype(np.uint64)
+    return hashes, np.array([document_id for _, document_id in pairs], np.uint32)
 
 
 def save_visits(database: Database, visits: Iterable[Visit]) -> None:
@@ -94,21 +119,14 @@ def document(database: Database, document_id: int) -> Document:
 def newest_document(database: Database, url_hash: int, at: float | None = None) -> Document | None:
     """Returns the newest document of a URL, or if `at` is given the one that was the newest at that time; None if there
     is none."""
-    row = database.query(
-        "SELECT * FROM documents WHERE url_hash = ? AND fetched_at <= ? ORDER BY fetched_at DESC, id DESC LIMIT 1",
-        (signed(url_hash), at if at is not None else float("inf")),
-    ).fetchone()
-    return Document(*row) if row else None
+    until = at if at is not None else float("inf")
+    return next((one for one in reversed(versions(database, url_hash)) if one.fetched_at <= until), None)
 
 
 def is_older_stored(database: Database, document_id: int, since: float) -> bool:
     """True if another document of the same URL was fetched before `since`."""
-    row = database.query(
-        "SELECT 1 FROM documents AS one JOIN documents AS older ON older.url_hash = one.url_hash"
-        " WHERE one.id = ? AND older.fetched_at < ? LIMIT 1",
-        (document_id, since),
-    ).fetchone()
-    return row is not None
+    row = database.query("SELECT url_hash FROM documents WHERE id = ?", (document_id,)).fetchone()
+    return row is not None and any(one.fetched_at < since for one in versions(database, row[0] % _WRAP))
 
 
 def are_versions(database: Database, one: int, other: int) -> bool:
@@ -119,10 +137,18 @@ def are_versions(database: Database, one: int, other: int) -> bool:
 
 def versions(database: Database, url_hash: int) -> list[Document]:
     """Returns all documents of a URL, the oldest first."""
-    rows = database.query(
-        "SELECT * FROM documents WHERE url_hash = ? ORDER BY fetched_at, id", (signed(url_hash),)
-    ).fetchall()
-    return [Document(*row) for row in rows]
+    with database.one_view():
+        _, ids = IdRuns(database, DOCUMENTS_BY_URL).find(np.array([url_hash], np.uint64))
+        rows = database.query_each("SELECT * FROM documents WHERE id IN ({})", ids.tolist())
+        found = [Document(*row) for row in rows]
+    return sorted(found, key=lambda one: (one.fetched_at, one.id))
+
+
+def ids_by_url(database: Database, hashes: Sequence[int]) -> list[tuple[int, int]]:
+    """Returns pairs (place in `hashes`, document) of all documents of URLs, given their hashes as SQLite holds them."""
+    keys, _ = _columns([(one, 0) for one in hashes])
+    places, ids = IdRuns(database, DOCUMENTS_BY_URL).find(keys)
+    return list(zip(places.tolist(), ids.tolist(), strict=True))
 
 
 def documents_in_order(database: Database) -> Iterator[Document]:
@@ -144,6 +170,14 @@ def url_and_time(database: Database, document_id: int) -> tuple[str, float]:
     return url, fetched_at
 
 
+def url_of(database: Database, document_id: int) -> str | None:
+    """Returns the URL of a document; None if the database does not know it, as it is damaged."""
+    row = database.query(
+        "SELECT url FROM documents JOIN urls ON urls.id = url_id WHERE documents.id = ?", (document_id,)
+    ).fetchone()
+    return row[0] if row else None
+
+
 def count_documents(database: Database) -> int:
     return int(database.query("SELECT count(*) FROM documents").fetchone()[0])
 
@@ -152,6 +186,8 @@ def hand_over(database: Database, document_id: int, heir_id: int) -> None:
     """Give the document that has the record to the heir's URL, and remove the heir's own. So the id stays, and with it
     the fingerprints and the copies that point to it."""
     heir = document(database, heir_id)
+    leave_by_url(database, [(document(database, document_id).url_hash, document_id), (heir.url_hash, heir_id)])
+    enter_by_url(database, [(heir.url_hash, document_id)])
     database.write(
         "UPDATE documents SET url_id = ?, url_hash = ?, fetched_at = ? WHERE id = ?",
         (heir.url_id, heir.url_hash, heir.fetched_at, document_id),
@@ -163,7 +199,9 @@ def hand_over(database: Database, document_id: int, heir_id: int) -> None:
 
 
 def drop_documents(database: Database, document_ids: Iterable[int]) -> None:
-    database.write_many("DELETE FROM documents WHERE id = ?", [(one,) for one in document_ids])
+    ids = list(document_ids)
+    leave_by_url(database, list(database.query_each("SELECT url_hash, id FROM documents WHERE id IN ({})", ids)))
+    database.write_many("DELETE FROM documents WHERE id = ?", [(one,) for one in ids])
 
 
 def records_of_file(database: Database, file_id: int, ids: tuple[int, int]) -> list[Document]:
@@ -242,3 +280,14 @@ def last_visits(database: Database, outcomes: list[str], most: int) -> list[tupl
         (*outcomes, most),
     )
     return [(row[0], Visit(*row[1:])) for row in rows]
+
+
+def visits_without_change(database: Database, ids: Iterable[int]) -> dict[int, Visit]:
+    """Returns document → the last visit of its URL, for those of the documents that were found unchanged then."""
+    rows = database.query_each(
+        "SELECT url_id, outcome, status, visited_at, tries, detail, etag, last_modified, digest, document_id, unkept"
+        f" FROM visits WHERE outcome = '{Outcome.NOT_MODIFIED}' AND unkept = ''"
+        " AND url_id IN (SELECT url_id FROM documents WHERE id IN ({}))",
+        ids,
+    )
+    return {visit.document_id: visit for visit in (Visit(*row) for row in rows)}

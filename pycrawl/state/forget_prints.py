@@ -9,59 +9,28 @@ from collections import defaultdict
 
 import numpy as np
 
+from pycrawl.state.content_seen import keys_of
 from pycrawl.state.counters import count
 from pycrawl.state.database import Database
 from pycrawl.state.documents import are_versions
-from pycrawl.state.near_join import Clusters, Join, NearJoiner
-from pycrawl.state.near_seen import prints_of
-from pycrawl.state.passages import documents_of
-from pycrawl.state.passages_merge import ENTRY
+from pycrawl.state.near_join import Clusters, Join, NearJoiner, index_entries
+from pycrawl.state.near_seen import StoredIndex, bands_of_index, prints_of
+from pycrawl.state.runs.id_runs import IdRuns
+from pycrawl.state.stores import BANDS, CONTENT, PASSAGES
 
 _JOINED_AT_ONCE = 4_096  # documents compared in one batch
 
 
 def drop_digests(database: Database, removed: set[int]) -> None:
-    """Remove documents from the table `fingerprints`. Where another record holds the same bytes, its document takes the
-    place."""
-    digests = {row[0] for row in database.query_each("SELECT digest FROM documents WHERE id IN ({})", removed)}
-    heirs: dict[bytes, int] = {}
-    for document_id, digest in database.query("SELECT id, digest FROM documents WHERE duplicate_of = 0 ORDER BY id"):
-        if digest in digests and document_id not in removed:
-            heirs.setdefault(digest, document_id)
-    gone = [(digest,) for digest in digests if digest not in heirs]
-    database.write_many("DELETE FROM fingerprints WHERE digest = ?", gone)
-    database.write_many(
-        "UPDATE fingerprints SET document_id = ? WHERE digest = ?",
-        ((document_id, digest) for digest, document_id in heirs.items()),
-    )
+    """Remove documents from content-seen. Other records with the same bytes stay there."""
+    rows = list(database.query_each("SELECT digest, id FROM documents WHERE id IN ({})", removed))
+    ids = np.array([document_id for _, document_id in rows], np.uint32)
+    IdRuns(database, CONTENT).remove(keys_of([digest for digest, _ in rows]), ids)
 
 
 def drop_passages(database: Database, removed: set[int]) -> None:
     """Remove the entries of documents from the index of passages, in one pass over all its blocks."""
-    ids = np.array(sorted(removed), ENTRY)
-    last_block = 0
-    while rows := database.query(
-        "SELECT id, entries FROM passage_blocks WHERE id > ? ORDER BY id LIMIT 1000", (last_block,)
-    ).fetchall():
-        for block_id, blob in rows:
-            entries = np.frombuffer(blob, ENTRY)
-            kept = entries[~np.isin(documents_of(entries), ids)]
-            if not len(kept):
-                database.write("DELETE FROM passage_blocks WHERE id = ?", (block_id,))
-            elif len(kept) < len(entries):
-                database.write(
-                    "UPDATE passage_blocks SET first = ?, entries = ? WHERE id = ?",
-                    (int(kept[0]), kept.tobytes(), block_id),
-                )
-        last_block = rows[-1][0]
-    _drop_empty_runs(database)
-
-
-def _drop_empty_runs(database: Database) -> None:
-    """Remove runs without entries. Runs that were being merged into such a run wait to be merged into another."""
-    empty = "(SELECT id FROM passage_runs AS run WHERE NOT EXISTS (SELECT 1 FROM passage_blocks WHERE run_id = run.id))"
-    database.write(f"UPDATE passage_runs SET goes_into = 0 WHERE goes_into IN {empty}")
-    database.write(f"DELETE FROM passage_runs WHERE id IN {empty}")
+    IdRuns(database, PASSAGES).remove_ids(np.array(sorted(removed), np.uint32))
 
 
 def near_documents(database: Database, removed: set[int]) -> set[int]:
@@ -74,9 +43,10 @@ def near_documents(database: Database, removed: set[int]) -> set[int]:
 
 def drop_near(database: Database, removed: set[int], threshold: float) -> None:
     """Remove documents from the near-duplicates. The rest of their clusters is compared anew, as if the removed ones
-    had never been there. The copy of the index is deleted; the next start makes the index from the fingerprints."""
+    had never been there. What stands for itself from now on is entered into the index."""
     stay = near_documents(database, removed)
     before = _count_near(database)
+    repeated = _repetitions(database, stay)
     rows = [(one,) for one in removed | stay]
     database.write_many("DELETE FROM near WHERE document_id = ?", rows)
     database.write_many("DELETE FROM page_prints WHERE document_id = ?", [(one,) for one in removed])
@@ -84,8 +54,21 @@ def drop_near(database: Database, removed: set[int], threshold: float) -> None:
         "INSERT INTO near VALUES (?, ?, ?)",
         ((one.document_id, one.near_id, one.resemblance) for one in _join_again(database, stay, threshold)),
     )
-    database.write("DELETE FROM near_sorted")
+    index = IdRuns(database, BANDS)
+    index.remove_ids(np.array(sorted(removed), np.uint32))
+    made_for = bands_of_index(database)
+    if made_for is not None:
+        ids = np.array(sorted(repeated - _repetitions(database, stay)), np.uint32)
+        stored = StoredIndex(database)
+        stored.insert(*index_entries(ids, prints_of(database, ids), made_for))
+        stored.flush()
     count(database, "duplicates_near", _count_near(database) - before)
+
+
+def _repetitions(database: Database, documents: set[int]) -> set[int]:
+    """Returns those of the documents that have the very words of an older one; they are not in the index."""
+    rows = database.query_each("SELECT document_id FROM near WHERE resemblance = 1 AND document_id IN ({})", documents)
+    return {document_id for (document_id,) in rows}
 
 
 def _clusters(database: Database) -> tuple[Clusters, list[int]]:

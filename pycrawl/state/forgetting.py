@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pycrawl.model import Via
-from pycrawl.state import forget_prints, meta, robots, unwanted
+from pycrawl.state import forget_prints, meta, outlinks, robots, unwanted
 from pycrawl.state.counters import count
 from pycrawl.state.database import Database
 from pycrawl.state.unwanted import FORGOTTEN, Rule, Unwanted, forgotten_text, hash_digits, row_hash
@@ -93,7 +93,7 @@ def _same_bytes(database: Database) -> list[tuple[int, str]]:
 def selection(database: Database) -> Selection:
     """Returns what is chosen, and the URLs that resemble it and stay."""
     (urls,) = database.query("SELECT count(*) FROM forgetting").fetchone()
-    (documents,) = database.query(f"SELECT count(*) FROM documents WHERE url_id IN {_CHOSEN}").fetchone()
+    (count_documents,) = database.query(f"SELECT count(*) FROM documents WHERE url_id IN {_CHOSEN}").fetchone()
     (hosts,) = database.query(f"SELECT count(DISTINCT host_id) FROM urls WHERE id IN {_CHOSEN}").fetchone()
     copies = tuple(url for _, url in _same_bytes(database))
     near = forget_prints.near_documents(database, _chosen_records(database))
@@ -103,7 +103,7 @@ def selection(database: Database) -> Selection:
         sorted(near),
     )
     others = dict.fromkeys(url for (url,) in rows)
-    return Selection(urls, documents, hosts, copies, tuple(url for url in others if url not in set(copies)))
+    return Selection(urls, count_documents, hosts, copies, tuple(url for url in others if url not in set(copies)))
 
 
 def _chosen_records(database: Database) -> set[int]:
@@ -193,7 +193,7 @@ def _drop_visits(database: Database, not_wanted: Unwanted, seed: int) -> None:
     """Remove the visits and links of the chosen URLs. Where the visit of another URL names one, as that of a redirect
     does, its hash takes the place of its text."""
     database.write(f"DELETE FROM visits WHERE url_id IN {_CHOSEN}")
-    database.write(f"DELETE FROM outlinks WHERE url_id IN {_CHOSEN}")
+    outlinks.remove(database, [url_id for (url_id,) in database.query("SELECT url_id FROM forgetting")])
     named = database.query("SELECT url_id, detail FROM visits WHERE detail LIKE '%://%'").fetchall()
     for url_id, detail in named:
         for url in urls_in(detail):

@@ -10,6 +10,8 @@ from weakref import WeakValueDictionary
 from pycrawl.state.database import Database
 
 CACHED_IDS = 200_000  # hosts whose id is known without a query
+_ID_BYTES = 200  # that a host's name and id take in memory; about
+_HOST_BYTES = 400  # that a host takes; about
 CACHED_HOSTS = 50_000  # hosts that are kept in memory although nobody holds them
 _COLUMNS = "id, key, is_seed, pages, failures, ready_at, crawl_delay, address, robots_failing_since, trouble"
 
@@ -51,6 +53,10 @@ class Hosts:
 
     def __len__(self) -> int:
         return self._next_id - 1
+
+    def bytes_held(self) -> int:
+        """Returns about how many bytes the caches take."""
+        return len(self._ids) * _ID_BYTES + len(self._recent) * _HOST_BYTES
 
     def id_of(self, key: str) -> int:
         """Returns the id of a host, which is entered if it is new."""

@@ -19,6 +19,7 @@ from pycrawl.state.database import Database
 
 _PENDING = "leaving"  # the key in `meta` that is there from a `begin…` to `end`
 _LEAVING = "(SELECT document_id FROM leaving)"
+_WRAP = 1 << 64  # SQLite's integers are signed, hashes are not
 
 
 class Why(StrEnum):
@@ -91,17 +92,19 @@ def begin_lost(database: Database, lost: Iterable[int], threshold: float, level:
     _join_neighbours(database)
     _drop_texts(database, threshold)
     _set_pending(database)
-    urls = database.query(f"SELECT url_id FROM visits WHERE document_id IN {_LEAVING}").fetchall()
-    newest = (
-        "SELECT id FROM documents WHERE url_hash = (SELECT url_hash FROM documents AS old WHERE old.id ="
-        f" visits.document_id) AND id NOT IN {_LEAVING} ORDER BY fetched_at DESC, id DESC LIMIT 1"
-    )
-    database.write_many(
-        "UPDATE visits SET digest = x'', etag = '', last_modified = '', unkept = '',"
-        f" document_id = coalesce(({newest}), 0) WHERE url_id = ?",
-        urls,
-    )
-    return _queue_again(database, json.dumps([url_id for (url_id,) in urls]), level)
+    urls = database.query(
+        "SELECT visits.url_id, url_hash FROM visits JOIN documents ON documents.id = document_id"
+        f" WHERE document_id IN {_LEAVING}"
+    ).fetchall()
+    going = {document_id for (document_id,) in database.query("SELECT document_id FROM leaving")}
+    for url_id, url_hash in urls:
+        left = [one.id for one in documents.versions(database, url_hash % _WRAP) if one.id not in going]
+        database.write(
+            "UPDATE visits SET digest = x'', etag = '', last_modified = '', unkept = '', document_id = ?"
+            " WHERE url_id = ?",
+            (left[-1] if left else 0, url_id),
+        )
+    return _queue_again(database, json.dumps([url_id for url_id, _ in urls]), level)
 
 
 def _queue_again(database: Database, url_ids: str, level: str) -> tuple[int, int]:

@@ -71,6 +71,27 @@ def remember_reader(database: Database, name: str) -> None:
     database.write("INSERT OR REPLACE INTO meta VALUES ('reader', ?)", (name,))
 
 
+def collection_commits(database: Database) -> int:
+    """Returns how many commits have changed the collection (`store/aside.py`)."""
+    row = database.query("SELECT value FROM meta WHERE key = 'collection_commits'").fetchone()
+    return int(row[0]) if row else 0
+
+
+def set_collection_commits(database: Database, number: int) -> None:
+    database.write("INSERT OR REPLACE INTO meta VALUES ('collection_commits', ?)", (number,))
+
+
+def memory(database: Database) -> dict[str, int]:
+    """Returns how many bytes each part of the last crawl held in memory, as last written; empty if that is not
+    known."""
+    row = database.query("SELECT value FROM meta WHERE key = 'memory'").fetchone()
+    return json.loads(row[0]) if row else {}
+
+
+def set_memory(database: Database, parts: dict[str, int]) -> None:
+    database.write("INSERT OR REPLACE INTO meta VALUES ('memory', ?)", (json.dumps(parts),))
+
+
 def _fact(database: Database, key: str) -> float:
     row = database.query("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
     if row is None:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -85,37 +86,63 @@ class Clusters:
             self._parents[document_ids] = near_ids
 
 
-class NearJoiner:
-    """Joins documents batch by batch. Its index and its clusters are in memory: 140 bytes a document at the default
-    threshold."""
+class Index(Protocol):
+    """Finds the documents that share a key. Different keys may be taken for equal."""
 
-    def __init__(self, threshold: float, read: Read, same_page: SamePage = lambda one, other: False) -> None:
+    def insert(self, keys: U64, ids: U64) -> None:
+        """From now on `keys[i]` leads to `ids[i]`. Ids ascend, and are not below any that was inserted before."""
+
+    def find(self, keys: U64, below: U64, most: int) -> tuple[I64, U32]:
+        """Returns pairs (place in `keys`, document): documents with ids below `below[i]`, at most the `most` oldest."""
+
+
+class Trees(Protocol):
+    """Which cluster a document belongs to, as in `Clusters`."""
+
+    def root(self, document_id: int) -> int: ...
+
+    def join(self, document_ids: U32, near_ids: U32) -> None: ...
+
+
+class NearJoiner:
+    """Joins documents batch by batch. Without an index and clusters from elsewhere, both are in memory: 140 bytes a
+    document at the default threshold."""
+
+    def __init__(
+        self,
+        threshold: float,
+        read: Read,
+        same_page: SamePage = lambda one, other: False,
+        index: Index | None = None,
+        clusters: Trees | None = None,
+    ) -> None:
         self._bands, self._rows = banding(threshold)
         self._least = threshold - MARGIN
         self._read = read
         self._same_page = same_page
-        self.index = BandIndex()
-        self.clusters = Clusters()
+        self.index = BandIndex() if index is None else index
+        self.clusters = Clusters() if clusters is None else clusters
 
     def join(self, ids: U32, prints: Prints) -> list[Join]:
         """Take in a batch of documents, with ascending ids above all before. Returns the joins found."""
         texts = _text_keys(prints)
         joins, is_new = self._same_texts(ids, prints, texts)
-        ids, prints = ids[is_new], prints[is_new]
-        self.enter(ids, prints)
-        asked, near, alike = self._compare(ids, prints)
+        # A version with the words of an older one of its page is joined to none. It must be found when that one goes.
+        is_entered = ~np.isin(ids, np.array([one.document_id for one in joins], np.uint32))
+        self.enter(ids[is_entered], prints[is_entered])
+        sketches = functools.partial(self._sketches, ids=ids[is_entered], prints=prints[is_entered])
+        asked, near, alike = self._compare(ids[is_new], prints[is_new], sketches)
         self.clusters.join(
             np.array([one.document_id for one in joins], np.uint32), np.array([one.near_id for one in joins], np.uint32)
         )
         if len(asked):
-            joins += self._join_pairs(asked, near, alike, functools.partial(self._sketches, ids=ids, prints=prints))
+            joins += self._join_pairs(asked, near, alike, sketches)
         return joins
 
     def enter(self, ids: U32, prints: Prints) -> None:
         """Enter documents into the index without comparing them: at a start, those that were compared in
         earlier runs."""
-        keys = np.column_stack((bands(prints["sketch"], self._bands, self._rows), _text_keys(prints)))
-        self.index.insert(keys.ravel(), np.repeat(ids, keys.shape[1]).astype(np.uint64))
+        self.index.insert(*index_entries(ids, prints, (self._bands, self._rows)))
 
     def _same_texts(self, ids: U32, prints: Prints, texts: U64) -> tuple[list[Join], NDArray[np.bool_]]:
         """Returns the joins of documents that repeat the words of an older one, and a flag for each document: True if
@@ -134,7 +161,9 @@ class NearJoiner:
         ]
         return joins, is_new
 
-    def _compare(self, ids: U32, prints: Prints) -> tuple[U32, U32, NDArray[np.float64]]:
+    def _compare(
+        self, ids: U32, prints: Prints, sketches: Callable[[U32], Sketch]
+    ) -> tuple[U32, U32, NDArray[np.float64]]:
         """Returns pairs (document, older one, estimated resemblance) of near-duplicates, as three arrays, by document,
         the most alike first."""
         keys = bands(prints["sketch"], self._bands, self._rows)
@@ -144,7 +173,7 @@ class NearJoiner:
         estimates = np.empty(len(asked))
         for begin in range(0, len(asked), _PAIRS_AT_ONCE):
             part = slice(begin, begin + _PAIRS_AT_ONCE)
-            estimates[part] = resemblances(prints["sketch"][asked[part]], self._sketches(near[part], ids, prints))
+            estimates[part] = resemblances(prints["sketch"][asked[part]], sketches(near[part]))
         alike = np.flatnonzero(estimates >= self._least)
         alike = alike[np.lexsort((near[alike], -estimates[alike], asked[alike]))]
         return ids[asked[alike]], near[alike], estimates[alike]
@@ -178,6 +207,12 @@ class NearJoiner:
 
     def _link(self, younger: int, older: int) -> None:
         self.clusters.join(np.array([younger], np.uint32), np.array([older], np.uint32))
+
+
+def index_entries(ids: U32, prints: Prints, bands_and_rows: tuple[int, int]) -> tuple[U64, U64]:
+    """Returns the keys of documents in the index, and beside each the document's id."""
+    keys = np.column_stack((bands(prints["sketch"], *bands_and_rows), _text_keys(prints)))
+    return keys.ravel(), np.repeat(ids, keys.shape[1]).astype(np.uint64)
 
 
 def _text_keys(prints: Prints) -> U64:

@@ -2,8 +2,8 @@
 
 Near-duplicates are decided when a group is closed, for all its documents at once (`near_join.py`), and committed with
 the group: never before its documents. On disk are the fingerprints, one row a document (`page_prints`), the joins
-(`near`), and a copy of the index in memory (`near_sorted`), written now and then, so that a start reads it instead of
-sorting. The copy may be older than the rest.
+(`near`), and the index by which documents with a band in common are found (the store `BANDS`), made for the number of
+bands that `meta` has under "bands".
 """
 
 from __future__ import annotations
@@ -14,11 +14,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from pycrawl.fingerprint.packed import Prints, unpack
-from pycrawl.state.band_index import U32
+from pycrawl.state.band_index import I64, U32, U64
 from pycrawl.state.database import Database
 from pycrawl.state.near_join import Join, NearJoiner, SamePage, banding
+from pycrawl.state.runs.id_runs import IdRuns
+from pycrawl.state.stores import BANDS
 
-_ROWS_AT_ONCE = 4_096  # rows that a start has in memory at once
+_ROWS_AT_ONCE = 4_096  # rows that are in memory at once
+_UNUSED_BITS = np.uint64(24)  # of a key, the lowest
 
 
 class NearSeen:
@@ -28,18 +31,20 @@ class NearSeen:
     def __init__(self, database: Database, threshold: float, same_page: SamePage = lambda one, other: False) -> None:
         self._database = database
         self._banding = banding(threshold)
-        self._joiner = NearJoiner(threshold, self._read, same_page)
+        self._index = StoredIndex(database)
+        self._clusters = StoredClusters(database)
+        self._joiner = NearJoiner(threshold, self._read, same_page, self._index, self._clusters)
         self._open: list[tuple[int, bytes]] = []
         self._closed: list[tuple[int, bytes]] = []
         self._joins: list[Join] = []
-        self._indexed_to = 0  # the newest document that was taken into the index
-        self._saved_to = 0  # the newest document in the copy on disk
-        self._is_loaded = False  # the index is read at the first `add`: a session that stores nothing does not need it
+        self._is_checked = False  # that the index was made for the present threshold; this is done at the first `add`
 
     def add(self, document_id: int, prints: bytes) -> None:
         """Add a stored page that has words. Ids must be ascending."""
-        if not self._is_loaded:
-            self._load()
+        if not self._is_checked:
+            if bands_of_index(self._database) != self._banding:
+                self._make_index()
+            self._is_checked = True
         self._open.append((document_id, prints))
 
     def close_group(self) -> list[Join]:
@@ -48,7 +53,6 @@ class NearSeen:
         if self._closed:
             ids = np.array([document_id for document_id, _ in self._closed], np.uint32)
             self._joins = self._joiner.join(ids, unpack(prints for _, prints in self._closed))
-            self._indexed_to = int(ids[-1])
         return self._joins
 
     def flush(self) -> None:
@@ -57,46 +61,86 @@ class NearSeen:
             "INSERT INTO near VALUES (?, ?, ?)",
             ((one.document_id, one.near_id, one.resemblance) for one in self._joins),
         )
+        self._index.flush()
+        self._clusters.forget_pending()
         self._closed, self._joins = [], []
 
-    def save_sorted(self, least: int) -> None:
-        """Write a copy of the index, if at least `least` documents are not in the one on disk. It does nothing between
-        `close_group` and `flush`: the copy must not be ahead of the documents."""
-        if not self._closed and self._indexed_to - self._saved_to >= least:
-            self._database.write_many(
-                "INSERT OR REPLACE INTO near_sorted VALUES (?, ?, ?, ?, ?)",
-                (
-                    (partition, self._indexed_to, *self._banding, entries.tobytes())
-                    for partition, entries in enumerate(self._joiner.index.partitions())
-                ),
-            )
-            self._saved_to = self._indexed_to
+    def bytes_held(self) -> int:
+        return self._index.bytes_held()
 
     def _read(self, ids: U32) -> Prints:
         return prints_of(self._database, ids)
 
-    def _load(self) -> None:
-        self._is_loaded = True
-        index = self._joiner.index
-        kept = "SELECT partition, newest_id, entries FROM near_sorted WHERE bands = ? AND rows = ?"
-        for partition, newest_id, entries in self._database.query(kept, self._banding):
-            index.restore(partition, np.frombuffer(entries, np.uint64))
-            self._saved_to = newest_id
-        self._indexed_to = self._saved_to
+    def _make_index(self) -> None:
+        """Make the index anew from the fingerprints of all documents; to be committed by the caller."""
+        self._index.clear()
         # A page with the words of an older one is not in the index. It is told by a resemblance of exactly 1.
-        newer = self._database.query(
-            "SELECT document_id, prints FROM page_prints WHERE document_id > ? AND NOT EXISTS (SELECT 1 FROM near"
-            " WHERE near.document_id = page_prints.document_id AND resemblance = 1) ORDER BY document_id",
-            (self._saved_to,),
+        rows = self._database.query(
+            "SELECT document_id, prints FROM page_prints WHERE NOT EXISTS (SELECT 1 FROM near"
+            " WHERE near.document_id = page_prints.document_id AND resemblance = 1) ORDER BY document_id"
         )
-        while rows := newer.fetchmany(_ROWS_AT_ONCE):
-            ids, prints = _columns(rows)
-            self._joiner.enter(ids, prints)
-            self._indexed_to = int(ids[-1])
-        joins = self._database.query("SELECT document_id, near_id FROM near")
-        while pairs := joins.fetchmany(_ROWS_AT_ONCE):
-            documents, near = np.array(pairs, np.uint32).T
-            self._joiner.clusters.join(documents, near)
+        while some := rows.fetchmany(_ROWS_AT_ONCE):
+            self._joiner.enter(*_columns(some))
+            self._index.flush()
+        self._database.write("INSERT OR REPLACE INTO meta VALUES ('bands', ?)", ("{} of {}".format(*self._banding),))
+
+
+class StoredIndex:
+    """The store `BANDS`, as `near_join.Index` wants it. Of each key, 40 bits count."""
+
+    def __init__(self, database: Database) -> None:
+        self._runs = IdRuns(database, BANDS)
+
+    def insert(self, keys: U64, ids: U64) -> None:
+        self._runs.insert(keys >> _UNUSED_BITS, ids.astype(np.uint32))
+
+    def find(self, keys: U64, below: U64, most: int) -> tuple[I64, U32]:
+        places, ids = self._runs.find(keys >> _UNUSED_BITS, most)
+        is_older = ids < below[places]
+        return places[is_older], ids[is_older]
+
+    def flush(self) -> None:
+        """Write what was inserted; to be committed by the caller."""
+        self._runs.flush()
+
+    def clear(self) -> None:
+        self._runs.clear()
+
+    def bytes_held(self) -> int:
+        return self._runs.bytes_held()
+
+
+class StoredClusters:
+    """The clusters as the table `near` has them, and joins that are not written yet."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._pending: dict[int, int] = {}
+
+    def root(self, document_id: int) -> int:
+        while parent := self._pending.get(document_id) or self._stored(document_id):
+            document_id = parent
+        return document_id
+
+    def _stored(self, document_id: int) -> int:
+        join = _join_of(self._database, document_id)
+        return join[0] if join else 0
+
+    def join(self, document_ids: U32, near_ids: U32) -> None:
+        self._pending.update(zip(document_ids.tolist(), near_ids.tolist(), strict=True))
+
+    def forget_pending(self) -> None:
+        """To be called when the joins were written."""
+        self._pending.clear()
+
+
+def bands_of_index(database: Database) -> tuple[int, int] | None:
+    """Returns (bands, rows of each) for which the index was made; None if there is none."""
+    row = database.query("SELECT value FROM meta WHERE key = 'bands'").fetchone()
+    if row is None:
+        return None
+    count, _, rows = row[0].partition(" of ")
+    return int(count), int(rows)
 
 
 def _prints_of(database: Database, ids: list[int]) -> Iterator[bytes]:

@@ -3,43 +3,55 @@ on along them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pycrawl.state.database import Database
+from pycrawl.state.runs.value_runs import ValueRuns
+from pycrawl.state.stores import OUTLINKS
 
 U32 = NDArray[np.uint32]
 
 REDIRECT = np.uint32(1 << 31)  # marks the target of a redirect, which is as deep as what redirects to it
 
 
-def save(database: Database, rows: Iterable[tuple[int, bytes]]) -> None:
-    """Write rows (id of a page, ids of its targets as little-endian uint32). They replace what the page had before."""
-    database.write_many("INSERT OR REPLACE INTO outlinks VALUES (?, ?)", rows)
+class Outlinks:
+    """The links of all pages. What was put is found at once, and written by `flush`."""
+
+    def __init__(self, database: Database) -> None:
+        self._runs = ValueRuns(database, OUTLINKS)
+
+    def put(self, rows: Mapping[int, bytes]) -> None:
+        """Take in rows (id of a page → ids of its targets as little-endian uint32). They replace what the page had
+        before."""
+        self._runs.put(rows)
+
+    def targets_of(self, ids: Iterable[int]) -> Iterator[tuple[int, U32]]:
+        """Yields (id, ids of its targets) of those pages that were fetched and have links. A target with the bit
+        `REDIRECT` is that of a redirect."""
+        return ((url_id, np.frombuffer(targets, np.uint32)) for url_id, targets in self._runs.get(ids).items())
+
+    def flush(self) -> None:
+        """Write what was put; to be committed by the caller."""
+        self._runs.flush()
+
+    def bytes_held(self) -> int:
+        return self._runs.bytes_held()
 
 
-def packed_targets_of(database: Database, url_id: int) -> bytes | None:
-    """Returns the row of one page as it was saved; None if there is none."""
-    row = database.query("SELECT targets FROM outlinks WHERE url_id = ?", (url_id,)).fetchone()
-    return bytes(row[0]) if row else None
-
-
-def targets_of(database: Database, ids: Iterable[int]) -> Iterator[tuple[int, U32]]:
-    """Yields (id, ids of its targets) of those pages that were fetched and have links. A target with the bit `REDIRECT`
-    is that of a redirect."""
-    rows = database.query_each("SELECT url_id, targets FROM outlinks WHERE url_id IN ({})", ids)
-    return ((url_id, np.frombuffer(targets, np.uint32)) for url_id, targets in rows)
+def remove(database: Database, ids: Iterable[int]) -> None:
+    """Remove the links of pages; to be committed by the caller."""
+    ValueRuns(database, OUTLINKS).remove(ids)
 
 
 def pages_that_link_to(database: Database, url_id: int) -> Iterator[int]:
     """Yields the ids of the pages that link or redirect to a URL, in the order of discovery. Links that ask not to be
-    followed do not count. This reads the links of all pages."""
+    followed do not count. This reads the links of all pages; the caller must hold one view of the database."""
     wanted = np.array([url_id, url_id | REDIRECT], np.uint32)
-    rows = database.query(
-        "SELECT url_id, targets FROM outlinks WHERE instr(targets, ?) OR instr(targets, ?) ORDER BY url_id",
-        (wanted[:1].tobytes(), wanted[1:].tobytes()),
-    )
-    # SQLite compares bytes, and may also find the id across two others.
-    return (source for source, targets in rows if np.isin(wanted, np.frombuffer(targets, np.uint32)).any())
+    texts = (wanted[:1].tobytes(), wanted[1:].tobytes())
+    for source, targets in ValueRuns(database, OUTLINKS, with_filters=False).items():
+        # The bytes of an id may also stand across two others.
+        if (texts[0] in targets or texts[1] in targets) and np.isin(wanted, np.frombuffer(targets, np.uint32)).any():
+            yield source

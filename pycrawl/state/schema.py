@@ -5,6 +5,8 @@ A released step is never changed; a change of the schema is a new step at the en
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 _FIRST_RELEASE = """
 -- Facts about the crawl itself (the hash seed, when it was made). Filled once by `init`.
 CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -282,7 +284,50 @@ CREATE TABLE url_hints (
 );
 """
 
-STEPS: tuple[str, ...] = (
+_SORTED_RUNS = """
+-- What has random keys is kept in sorted runs (`runs/` says what is true of them), each of one store (`stores.py`).
+-- They take the place of `fingerprints`, `documents_by_url`, `passage_runs`, `passage_blocks`, `near_sorted` and
+-- `outlinks`. Every group commit adds a run to each store, and moves entries from some runs into another of the next
+-- level (`goes_into`; 0: into none); those up to (`floor_key`, `floor_id`) have moved.
+CREATE TABLE sorted_runs (
+    id INTEGER PRIMARY KEY, store INTEGER NOT NULL, level INTEGER NOT NULL, goes_into INTEGER NOT NULL,
+    floor_key INTEGER, floor_id INTEGER NOT NULL
+);
+
+-- The runs in stretches: the lowest and the highest key, the first key of each block, and a filter that knows all keys.
+CREATE TABLE sorted_segments (
+    id INTEGER PRIMARY KEY, run_id INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL,
+    entries INTEGER NOT NULL, fences BLOB NOT NULL, filter BLOB NOT NULL
+);
+CREATE INDEX sorted_segments_by_run ON sorted_segments (run_id);
+
+-- The entries of a segment, in blocks of a page each. The id: that of the segment times 4096, and the block's number.
+CREATE TABLE sorted_blocks (id INTEGER PRIMARY KEY, data BLOB NOT NULL);
+"""
+
+
+class Step(NamedTuple):
+    """A step that also moves rows in Python, all in one transaction."""
+
+    before: str  # SQL that makes new tables
+    move: str  # the dotted name of a function that is called with the database
+    after: tuple[str, ...]  # statements that remove what was moved
+
+
+_TO_SORTED_RUNS = Step(
+    _SORTED_RUNS,
+    "pycrawl.state.to_sorted_runs.move",
+    (
+        "DROP TABLE fingerprints",
+        "DROP INDEX documents_by_url",
+        "DROP TABLE passage_blocks",
+        "DROP TABLE passage_runs",
+        "DROP TABLE near_sorted",
+        "DROP TABLE outlinks",
+    ),
+)
+
+STEPS: tuple[str | Step, ...] = (
     _FIRST_RELEASE,
     _PASSAGES,
     _KINDS_AND_SERIES,
@@ -290,6 +335,7 @@ STEPS: tuple[str, ...] = (
     _FORGETTING,
     _VERSIONS,
     _ROBOTS_FAILURES,
+    _TO_SORTED_RUNS,
     _SOURCES,
 )
 VERSION = len(STEPS)

@@ -74,6 +74,9 @@ class Standings:
         self._dirty.add(url_id // _CHUNK * _CHUNK)
         self._changes.append((url_id, depth, aside))
 
+    def bytes_held(self) -> int:
+        return self._depths.nbytes + self._asides.nbytes
+
     def flush(self) -> None:
         """Write the changes; to be committed by the caller."""
         if self._changes:

@@ -131,6 +131,11 @@ class UrlSeen:
         """Note that a URL was pulled into a back queue: in-links no longer change its place."""
         self._inlinks[url_id] |= _LEFT_FRONT
 
+    def bytes_held(self) -> int:
+        """Returns how many bytes memory holds: the hashes and ids of known URLs, and their in-link counts."""
+        hashes = sum(part.nbytes for part in (*self._hashes, self._recent[0], *self._tail))
+        return hashes + sum(part.nbytes for part in (*self._ids, self._recent[1])) + self._inlinks.nbytes
+
     def flush(self) -> None:
         """Write the chunks of hashes that have become complete; to be committed by the caller."""
         while self.next_id - self._sealed >= self._chunk:

@@ -48,6 +48,19 @@ class RecordReader:
     ) -> None:
         self.close()
 
+    def path(self, file_name: str) -> Path:
+        """Returns where a file of the collection is."""
+        return self._root / file_name
+
+    def size(self, file_name: str) -> int:
+        """Returns the bytes of a file, committed or not; 0 if it is not there."""
+        try:
+            return os.fstat(self._file(file_name).fileno()).st_size
+        except FileNotFoundError:
+            return 0
+        except OSError as error:
+            raise failure(error, self._root / file_name) from error
+
     def read(self, file_name: str, offset: int, length: int) -> bytes:
         """Returns the uncompressed record that takes `length` bytes of the file from `offset` on."""
         data = self.read_stored(file_name, offset, length)

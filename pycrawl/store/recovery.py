@@ -29,7 +29,7 @@ def recover(root: Path, committed: Iterable[CompoundFile]) -> Recovery:
     """
     known = {file.name: file.length for file in committed}
     try:
-        found = dict(_compound_files(root))
+        found = dict(compound_files(root))
         _check_nothing_is_missing(root, known, found)
         cut = {name: size - known[name] for name, size in found.items() if name in known and size > known[name]}
         unknown = {name: size for name, size in found.items() if name not in known}
@@ -41,7 +41,7 @@ def recover(root: Path, committed: Iterable[CompoundFile]) -> Recovery:
     return Recovery(sum(cut.values()) + sum(unknown.values()), tuple(sorted(unknown)), tuple(sorted(cut)))
 
 
-def _compound_files(root: Path) -> Iterator[tuple[str, int]]:
+def compound_files(root: Path) -> Iterator[tuple[str, int]]:
     """Returns name and size of every file that is named like one of the store's own."""
     for name in filter(is_compound_name, names_in(root)):
         yield name, (root / name).lstat().st_size

@@ -12,7 +12,8 @@ from types import TracebackType
 from pycrawl import Crawl
 
 HTML = "text/html; charset=utf-8"
-_BIG = "<title>Big</title><p>" + " ".join(str(random.Random(5).random()) for _ in range(200_000))
+_CHANCE = random.Random(5)
+_BIG = "<title>Big</title><p>" + " ".join(str(_CHANCE.random()) for _ in range(120_000))
 
 # path → (Content-Type, body, further headers)
 PAGES: dict[str, tuple[str, bytes, dict[str, str]]] = {

@@ -43,7 +43,7 @@ Settings = dict[str, dict[str, object]]
 # that servers are asked for nothing but what they have.
 FAST: Settings = {
     "crawl": {"fetchers": 1, "slots_per_fetcher": 16, "proxy": "none"},
-    "politeness": {"delay": 0, "max_backoff": 0.05},
+    "politeness": {"delay": 0, "max_backoff": 0.05, "max_retry_after": 0.05},
     "security": {"allow_private_addresses": True},
     "traps": {"soft_404": False},
 }

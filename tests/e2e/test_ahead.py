@@ -47,7 +47,7 @@ def test_a_host_in_trouble_gets_its_pause_at_once(make_crawl: MakeCrawl, robots_
     busy = Reply(status=503, headers={"Retry-After": str(int(WAIT))}, before=recover)
     robots = Reply("User-agent: *", content_type="text/plain", before=note)
     with Site({"/robots.txt": robots, "/": page(*pages), **pages, BUSY: busy}) as site:
-        politeness = {"max_backoff": 600, "robots_ttl": robots_ttl}
+        politeness = {"max_backoff": 600, "max_retry_after": 600, "robots_ttl": robots_ttl}
         crawl = make_crawl([f"{site.url}/"], {"politeness": politeness, "traps": {"novelty": False}})
         crawl.run("crawl")
         times = site.times()

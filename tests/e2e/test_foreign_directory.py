@@ -210,7 +210,8 @@ HOSTILE: dict[str, tuple[Callable[[Crawl, Path], None], tuple[str, ...]]] = {
     "a trigger": (with_sql("CREATE TRIGGER t AFTER INSERT ON runs BEGIN DELETE FROM documents; END"), STATE_USERS),
     "a trigger with our index's name": (
         with_sql(
-            "DROP INDEX documents_by_url;CREATE TRIGGER documents_by_url AFTER INSERT ON runs BEGIN SELECT 1; END"
+            "DROP INDEX sorted_segments_by_run;"
+            "CREATE TRIGGER sorted_segments_by_run AFTER INSERT ON runs BEGIN SELECT 1; END"
         ),
         STATE_USERS,
     ),

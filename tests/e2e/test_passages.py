@@ -5,8 +5,6 @@ from __future__ import annotations
 import random
 import time
 
-import numpy as np
-
 from pycrawl.collection.duplicates import TextReader, stored_text
 from pycrawl.fingerprint.page_prints import packed
 from pycrawl.fingerprint.passages import unpack_passages
@@ -15,7 +13,8 @@ from pycrawl.simweb import SimServer, SimWebSettings
 from pycrawl.state.database import Database
 from pycrawl.state.documents import documents_in_order
 from pycrawl.state.passages import sharing
-from pycrawl.state.passages_merge import ENTRY
+from pycrawl.state.runs.id_runs import IdRuns
+from pycrawl.state.stores import PASSAGES
 from pycrawl.store.reader import RecordReader
 from tests.e2e.conftest import MakeCrawl
 from tests.e2e.crawling import Crawl, Settings
@@ -38,10 +37,9 @@ def check_index(crawl: Crawl) -> int:
             one.id: unpack_passages(packed(stored_text(database, reader, one, texts), 0)[1])
             for one in documents_in_order(database)
         }
-        rows = database.query("SELECT entries FROM passage_blocks").fetchall()
-        entries = np.concatenate([np.empty(0, ENTRY), *(np.frombuffer(row, ENTRY) for (row,) in rows)])
-        assert len(entries) == sum(map(len, passages.values()))
-        assert set((entries & 0xFFFF_FFFF).tolist()) == {one for one, prints in passages.items() if len(prints)}
+        found_ids = [one for portion in IdRuns(database, PASSAGES).portions() for one in portion.ids.tolist()]
+        assert len(found_ids) == sum(map(len, passages.values()))
+        assert set(found_ids) == {one for one, prints in passages.items() if len(prints)}
         for document_id, prints in passages.items():
             found = sharing(database, prints, most=10**9)
             counts = dict(zip(found.ids.tolist(), found.counts.tolist(), strict=True))
@@ -65,4 +63,4 @@ def test_killed_in_rounds(make_crawl: MakeCrawl) -> None:
         crawl.run("crawl")
         assert check_index(crawl) >= stored
         crawl.verify()
-        assert len(crawl.query("SELECT id FROM passage_runs")) < stored / 4
+        assert len(crawl.query("SELECT id FROM sorted_runs WHERE store = 3")) < stored / 4

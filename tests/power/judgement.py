@@ -140,6 +140,11 @@ class Judge:
         self._first = next(at for at, mark in self._promises if mark["what"] == "made")
         self._count = disk.count
 
+    @property
+    def end(self) -> int:
+        """The last event."""
+        return self._count
+
     def moments(self, count: int) -> list[int]:
         """Returns events behind which the power goes, in order: half of them anywhere, half where most is at stake."""
         anywhere = [self.chance.randint(self._first, self._count) for _ in range(count - count // 2)]

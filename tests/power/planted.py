@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from pycrawl.crawl.session import Session
@@ -66,9 +68,21 @@ def lazy_database() -> None:
     Database._begin = lazy  # type: ignore[method-assign]
 
 
+def deaf_to_errors() -> None:
+    """An fsync that fails counts as one that has worked."""
+    fsync = os.fsync
+
+    def deaf(handle: int) -> None:
+        with suppress(OSError):
+            fsync(handle)
+
+    os.fsync = deaf  # type: ignore[assignment]
+
+
 FAULTS: dict[str, Callable[[], None]] = {
     "no-fsync": no_fsync,
     "commit-first": commit_first,
     "no-folder-sync": no_folder_sync,
     "lazy-database": lazy_database,
+    "deaf-to-errors": deaf_to_errors,
 }

@@ -121,6 +121,12 @@ class Workload:
     def crawl(self, *arguments: str) -> None:
         self.run("crawl", *arguments)
 
+    def failing(self, fail: str, command: str, *arguments: str) -> tuple[int, str]:
+        """Run a command on a disk that fails (POWER_FAIL in recorder.c). Returns its exit code, and what it said."""
+        running = self.start(command, *arguments, fail=fail)
+        told, _ = running.communicate(timeout=RUN_SECONDS)
+        return running.returncode, told
+
     def crawl_and_add(self) -> None:
         """`add` while a crawl runs."""
         before = self._web.asked()

@@ -5,21 +5,25 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from pycrawl.fingerprint.packed import pack
 from pycrawl.fingerprint.page import of_text
+from pycrawl.state.content_seen import ContentSeen, keys_of
 from pycrawl.state.counters import totals
 from pycrawl.state.database import Database
 from pycrawl.state.documents import Document, save_documents
 from pycrawl.state.forget_prints import drop_digests, drop_near, drop_passages, near_documents
 from pycrawl.state.near_seen import NearSeen
-from pycrawl.state.passages_merge import MergeSizes
+from pycrawl.state.runs.id_runs import IdRuns
+from pycrawl.state.runs.merging import MergeSizes
+from pycrawl.state.stores import CONTENT, PASSAGES
 from tests.near_texts import make_family
 from tests.state.test_passages import Indexed
 
 THRESHOLD = 0.9
-SMALL = MergeSizes(block=7, blocks_read=2, merged_for_each=1, least_merged=10)  # merges are under way most of the time
+SMALL = MergeSizes(blocks_read=1, merged_for_each=1, least_merged=10)  # merges are under way most of the time
 
 
 # Passages
@@ -40,8 +44,7 @@ def test_passages_of_forgotten_documents_are_gone_and_merging_goes_on(tmp_path: 
             indexed.check_all()
         indexed.database.commit()
     drop_passages(indexed.database, set(range(1, indexed.next_id)))
-    assert indexed.database.query("SELECT count(*) FROM passage_blocks").fetchone() == (0,)
-    assert indexed.database.query("SELECT count(*) FROM passage_runs").fetchone() == (0,)
+    assert sum(map(len, IdRuns(indexed.database, PASSAGES).portions())) == 0
     indexed.database.close()
 
 
@@ -55,7 +58,6 @@ def joined(state: Database, texts: dict[int, str]) -> list[tuple[int, int, float
         near_seen.add(document_id, pack(of_text(text)))
     near_seen.close_group()
     near_seen.flush()
-    near_seen.save_sorted(0)
     return near_rows(state)
 
 
@@ -81,7 +83,6 @@ def test_clusters_are_those_of_what_stays(state: Database, tmp_path: Path, seed:
     fresh = Database.create(tmp_path / "fresh.db")
     assert near_rows(state) == joined(fresh, {one: text for one, text in texts.items() if one not in gone})
     assert totals(state)["duplicates_near"] == len(near_rows(state))
-    assert state.query("SELECT count(*) FROM near_sorted").fetchone() == (0,)
     new = {len(texts) + 1: texts[1]}  # the next crawl still finds what resembles it
     assert [row[1] for row in joined(state, new) if row[0] == len(texts) + 1] == [
         row[1] for row in joined(fresh, new) if row[0] == len(texts) + 1
@@ -100,9 +101,12 @@ def document(document_id: int, digest: bytes, duplicate_of: int = 0) -> Document
 
 def test_another_record_with_the_same_bytes_takes_the_place(state: Database) -> None:
     save_documents(state, [document(1, b"a"), document(2, b"b"), document(3, b"a"), document(4, b"b", 2)])
-    state.write_many("INSERT INTO fingerprints VALUES (?, ?)", [(b"a", 1), (b"b", 2)])
+    content = IdRuns(state, CONTENT)
+    content.insert(keys_of([b"a", b"b", b"a"]), np.array([1, 2, 3], np.uint32))
+    content.flush()
     drop_digests(state, {1, 2})
-    assert state.query("SELECT * FROM fingerprints").fetchall() == [(b"a", 3)]
+    assert (ContentSeen(state).find(b"a"), ContentSeen(state).find(b"b")) == (3, 0)
     state.write("DELETE FROM documents WHERE id < 3")
     drop_digests(state, {3})
-    assert state.query("SELECT * FROM fingerprints").fetchall() == []
+    assert ContentSeen(state).find(b"a") == 0
+    assert sum(map(len, content.portions())) == 0

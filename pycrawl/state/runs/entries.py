@@ -1,0 +1,258 @@
+"""The entries of a store, in columns, sorted; and a block of them as bytes.
+
+A block begins with a header: how many entries it has, how many bytes a step from one key to the next takes, how many
+an id or a length takes, and the first key. Then come the steps, then the ids, or the lengths and the values. Blocks of
+large runs have small steps; so the same entry takes fewer bytes there.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
+from typing import Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pycrawl.errors import StateError
+
+U64 = NDArray[np.uint64]
+U32 = NDArray[np.uint32]
+I64 = NDArray[np.int64]
+
+BLOCK_BYTES = 4_040  # with the header of its row, a page of 4 KiB
+_HEADER = struct.Struct("<HBBQ")  # entries, bytes of a step, bytes of an id or length, first key
+_MOST_ENTRIES = (1 << 16) - 1
+_WORD = 8  # bytes of a key
+DAMAGED = "a block of sorted entries is damaged. Put back a copy, or start anew."
+
+
+class Entries(Protocol):
+    """What merging needs to know of entries: they are sorted, and can be cut, merged and packed."""
+
+    @property
+    def keys(self) -> U64: ...
+
+    def __len__(self) -> int: ...
+
+    def part(self, begin: int, end: int) -> Self:
+        """Returns the entries from place `begin` to before `end`."""
+
+    def place_after(self, key: int, entry_id: int) -> int:
+        """Returns the place of the first entry that lies behind (key, id)."""
+
+    def first(self) -> tuple[int, int]:
+        """Returns (key, id) of the first entry."""
+
+    def last(self) -> tuple[int, int]:
+        """Returns (key, id) of the last entry."""
+
+    def is_sorted(self) -> bool:
+        """True if the entries ascend strictly."""
+
+    def ends(self, block_bytes: int) -> list[int]:
+        """Returns where each block ends, if the entries are cut into blocks of at most so many bytes."""
+
+    def pack(self) -> bytes:
+        """Returns the entries as one block."""
+
+    @classmethod
+    def unpack(cls, block: bytes) -> Self: ...
+
+    @classmethod
+    def joined(cls, parts: Sequence[Self]) -> Self:
+        """Returns the entries of parts that follow each other."""
+
+    @classmethod
+    def merged(cls, parts: Sequence[Self]) -> Self:
+        """Returns the entries of all parts, which must be in the order of their age, the oldest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class IdEntries:
+    """Keys with ids, by (key, id). A key may have many ids."""
+
+    keys: U64
+    ids: U32
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def part(self, begin: int, end: int) -> IdEntries:
+        return IdEntries(self.keys[begin:end], self.ids[begin:end])
+
+    def place_after(self, key: int, entry_id: int) -> int:
+        wanted = np.uint64(key)
+        begin, end = int(self.keys.searchsorted(wanted)), int(self.keys.searchsorted(wanted, "right"))
+        return begin + int(self.ids[begin:end].searchsorted(np.uint32(entry_id), "right"))
+
+    def first(self) -> tuple[int, int]:
+        return int(self.keys[0]), int(self.ids[0])
+
+    def last(self) -> tuple[int, int]:
+        return int(self.keys[-1]), int(self.ids[-1])
+
+    def is_sorted(self) -> bool:
+        higher, equal = self.keys[1:] > self.keys[:-1], self.keys[1:] == self.keys[:-1]
+        return bool(np.all(higher | (equal & (self.ids[1:] > self.ids[:-1]))))
+
+    def ends(self, block_bytes: int) -> list[int]:
+        steps = np.diff(self.keys)
+        room = block_bytes - _HEADER.size
+        id_width = _width(self.ids)
+        ends: list[int] = []
+        begin = 0
+        step_width = 1
+        while begin < len(self):
+            size = min(room // (step_width + id_width), _MOST_ENTRIES)
+            needed = _width(steps[begin : begin + size - 1])
+            if needed > step_width:
+                step_width = needed
+                continue
+            begin = min(begin + size, len(self))
+            ends.append(begin)
+            step_width = max(1, needed - 1)
+        return ends
+
+    def pack(self) -> bytes:
+        steps, ids = np.diff(self.keys), self.ids
+        step_width, id_width = _width(steps), _width(ids)
+        header = _HEADER.pack(len(self), step_width, id_width, int(self.keys[0]) if len(self) else 0)
+        return header + _narrow(steps, step_width) + _narrow(ids, id_width)
+
+    @classmethod
+    def unpack(cls, block: bytes) -> IdEntries:
+        keys, id_width, at = _unpack_keys(block)
+        if len(block) != at + len(keys) * id_width:
+            raise StateError(DAMAGED)
+        return cls(keys, _wide(block, at, len(keys), id_width).astype(np.uint32))
+
+    @classmethod
+    def joined(cls, parts: Sequence[IdEntries]) -> IdEntries:
+        return cls(
+            np.concatenate([_NO_KEYS, *(part.keys for part in parts)]),
+            np.concatenate([_NO_IDS, *(part.ids for part in parts)]),
+        )
+
+    @classmethod
+    def merged(cls, parts: Sequence[IdEntries]) -> IdEntries:
+        whole = cls.joined(parts)
+        return sorted_ids(whole.keys, whole.ids)
+
+
+@dataclass(frozen=True, slots=True)
+class ValueEntries:
+    """Distinct keys in ascending order, each with a value."""
+
+    keys: U64
+    values: list[bytes]
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def part(self, begin: int, end: int) -> ValueEntries:
+        return ValueEntries(self.keys[begin:end], self.values[begin:end])
+
+    def place_after(self, key: int, entry_id: int) -> int:
+        return int(self.keys.searchsorted(np.uint64(key), "right"))
+
+    def first(self) -> tuple[int, int]:
+        return int(self.keys[0]), 0
+
+    def last(self) -> tuple[int, int]:
+        return int(self.keys[-1]), 0
+
+    def is_sorted(self) -> bool:
+        return bool(np.all(self.keys[1:] > self.keys[:-1]))
+
+    def ends(self, block_bytes: int) -> list[int]:
+        room = block_bytes - _HEADER.size
+        widths = _width(np.diff(self.keys)) + _width(np.array([max(map(len, self.values), default=0)]))
+        ends: list[int] = []
+        used = begin = 0
+        for place, value in enumerate(self.values):
+            size = widths + len(value)
+            if (used + size > room or place - begin == _MOST_ENTRIES) and place > begin:
+                ends.append(place)
+                used, begin = 0, place
+            used += size
+        return [*ends, len(self)] if len(self) else []
+
+    def pack(self) -> bytes:
+        steps, lengths = np.diff(self.keys), np.array([len(value) for value in self.values], np.uint64)
+        step_width, length_width = _width(steps), _width(lengths)
+        header = _HEADER.pack(len(self), step_width, length_width, int(self.keys[0]) if len(self) else 0)
+        return b"".join((header, _narrow(steps, step_width), _narrow(lengths, length_width), *self.values))
+
+    @classmethod
+    def unpack(cls, block: bytes) -> ValueEntries:
+        keys, length_width, at = _unpack_keys(block)
+        lengths = _wide(block, at, len(keys), length_width).tolist()
+        at += len(keys) * length_width
+        bounds = list(accumulate(lengths, initial=at))
+        if bounds[-1] != len(block):
+            raise StateError(DAMAGED)
+        return cls(keys, [block[begin:end] for begin, end in pairwise(bounds)])
+
+    @classmethod
+    def joined(cls, parts: Sequence[ValueEntries]) -> ValueEntries:
+        keys = np.concatenate([_NO_KEYS, *(part.keys for part in parts)])
+        return cls(keys, [value for part in parts for value in part.values])
+
+    @classmethod
+    def merged(cls, parts: Sequence[ValueEntries]) -> ValueEntries:
+        keys = np.concatenate([_NO_KEYS, *(part.keys for part in parts)])
+        order = keys.argsort(kind="stable")  # of equal keys the youngest is the last
+        keys = keys[order]
+        is_last = np.ones(len(keys), np.bool_)
+        np.not_equal(keys[1:], keys[:-1], out=is_last[:-1])
+        values = [value for part in parts for value in part.values]
+        return cls(keys[is_last], [values[place] for place in order[is_last].tolist()])
+
+
+_NO_KEYS = np.empty(0, np.uint64)
+_NO_IDS = np.empty(0, np.uint32)
+
+
+def sorted_ids(keys: U64, ids: U32) -> IdEntries:
+    """Returns entries in their order, each once. The ids of equal keys need not ascend."""
+    order = np.lexsort((ids, keys))
+    keys, ids = keys[order], ids[order]
+    is_first = np.ones(len(keys), np.bool_)
+    is_first[1:] = (keys[1:] != keys[:-1]) | (ids[1:] != ids[:-1])
+    return IdEntries(keys[is_first], ids[is_first])
+
+
+def _width(numbers: U64 | U32 | I64) -> int:
+    """Returns how many bytes the largest of the numbers takes, at least one."""
+    return max(1, (int(numbers.max()).bit_length() + 7) // 8) if len(numbers) else 1
+
+
+def _narrow(numbers: U64 | U32, width: int) -> bytes:
+    """Returns numbers as little-endian integers of so many bytes."""
+    wide = np.ascontiguousarray(numbers, "<u8").view(np.uint8).reshape(-1, _WORD)
+    return wide[:, :width].tobytes()
+
+
+def _wide(block: bytes, at: int, count: int, width: int) -> U64:
+    """Returns `count` integers of `width` bytes each, which begin at a place of the block."""
+    if not 1 <= width <= _WORD or at + count * width > len(block):
+        raise StateError(DAMAGED)
+    wide = np.zeros((count, _WORD), np.uint8)
+    wide[:, :width] = np.frombuffer(block, np.uint8, count * width, at).reshape(count, width)
+    return wide.view("<u8").reshape(count)
+
+
+def _unpack_keys(block: bytes) -> tuple[U64, int, int]:
+    """Returns the keys of a block, the bytes of an id or length, and where the column behind the keys begins."""
+    if len(block) < _HEADER.size:
+        raise StateError(DAMAGED)
+    count, step_width, other_width, first = _HEADER.unpack_from(block)
+    keys = np.empty(count, np.uint64)
+    steps = max(count - 1, 0)
+    keys[:1] = first
+    keys[1:] = _wide(block, _HEADER.size, steps, step_width)
+    np.cumsum(keys, out=keys)
+    return keys, other_width, _HEADER.size + steps * step_width

@@ -1,0 +1,43 @@
+"""Bloom filters of a run's segments: tell for many keys at once which of them a run may have.
+
+A filter is a bit array. Each key sets `_PROBES` bits of it; a key with one of its bits not set is not there. With
+eight bits for each key, one key in forty that is not there seems to be; with sixteen, one in four hundred.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pycrawl.state.runs.entries import I64, U64
+
+_PROBES = 4
+_MIX = np.uint64(0x9E37_79B9_7F4A_7C15)  # spreads keys that are not random, such as ids, over all bits
+_HALF = np.uint64(32)
+_LOW = np.uint64(0xFFFF_FFFF)
+_BYTE_BITS = 8
+
+
+def made(keys: U64, bits_for_each: int) -> bytes:
+    """Returns the filter of keys."""
+    size = max(1, len(keys) * bits_for_each // _BYTE_BITS)
+    bits = np.zeros(size * _BYTE_BITS, np.bool_)
+    for place in _places(keys, np.uint64(size * _BYTE_BITS)):
+        bits[place] = True
+    return np.packbits(bits, bitorder="little").tobytes()
+
+
+def may_have(keys: U64, filters: NDArray[np.uint8], starts: I64, sizes: I64) -> NDArray[np.bool_]:
+    """Returns a flag for each key: False if it is certainly not in its filter, which begins at byte `starts[i]` of
+    `filters` and has `sizes[i]` bytes."""
+    found = np.ones(len(keys), np.bool_)
+    for place in _places(keys, sizes.astype(np.uint64) * np.uint64(_BYTE_BITS)):
+        byte = filters[starts + (place >> np.uint64(3)).astype(np.int64)]
+        found &= (byte >> (place & np.uint64(7)).astype(np.uint8)) & 1 != 0
+    return found
+
+
+def _places(keys: U64, bits: U64 | np.uint64) -> list[U64]:
+    mixed = keys * _MIX
+    first, step = mixed >> _HALF, (mixed & _LOW) | np.uint64(1)
+    return [(((first + np.uint64(probe) * step) & _LOW) * bits) >> _HALF for probe in range(_PROBES)]

@@ -1,0 +1,274 @@
+"""The runs of one store in the tables `sorted_runs`, `sorted_segments` and `sorted_blocks`, and in memory.
+
+Keys are unsigned; the tables hold them less 2⁶³, which keeps their order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Generic, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pycrawl.errors import StateError
+from pycrawl.state.database import Database
+from pycrawl.state.runs import filters
+from pycrawl.state.runs.entries import BLOCK_BYTES, DAMAGED, I64, U64, Entries
+
+E = TypeVar("E", bound=Entries)
+
+_SIGN = 1 << 63
+_BLOCK_BITS = 12  # of a block's id, the lowest: its number in its segment
+MOST_BLOCKS = 1 << _BLOCK_BITS  # in a segment
+_FENCE = np.dtype("<u8")
+BEFORE_ALL = (-1, 0)  # the floor of a run that has lost nothing to another
+_FILTER_BITS = (16, 16, 8)  # for each key, by the level of the run; in all higher levels as in the last
+_READ_AT_ONCE = 256  # blocks that a pass over a whole run has in memory
+
+
+@dataclass(frozen=True, slots=True)
+class Store(Generic[E]):
+    """One collection of entries."""
+
+    number: int  # part of the stored format
+    name: str
+    form: type[E]
+    factor: int = 8  # runs of a level that are merged into one of the next
+    has_filters: bool = True
+
+
+class Segment(NamedTuple):
+    """A stretch of a run."""
+
+    id: int
+    first: int  # no key in it is lower …
+    last: int  # … or higher
+    size: int  # entries, when it was written
+    fences: U64  # the keys with which its blocks began, when it was written
+    filter: bytes
+
+
+@dataclass(slots=True, eq=False)
+class Run:
+    """What memory holds of a run. The arrays have one item for each segment, or for each block."""
+
+    id: int
+    level: int
+    goes_into: int = 0  # the run that it is being merged into; 0: none
+    floor: tuple[int, int] = BEFORE_ALL  # (key, id): entries up to this one have moved to the run that it goes into
+    segment_ids: list[int] = field(default_factory=list)
+    firsts: U64 = field(default_factory=lambda: np.empty(0, np.uint64))  # by segment
+    lasts: list[int] = field(default_factory=list)  # by segment
+    sizes: list[int] = field(default_factory=list)  # by segment: entries
+    fences: U64 = field(default_factory=lambda: np.empty(0, np.uint64))  # by block
+    block_ids: I64 = field(default_factory=lambda: np.empty(0, np.int64))  # by block
+    _filter_parts: list[NDArray[np.uint8]] = field(default_factory=list)  # by segment
+    _filters: tuple[NDArray[np.uint8], I64, I64] | None = None  # all of them, with starts and sizes
+
+    def take_in(self, segments: Sequence[Segment]) -> None:
+        """Append segments, in the order of their ids."""
+        self.segment_ids += [one.id for one in segments]
+        self.firsts = np.append(self.firsts, np.array([one.first for one in segments], np.uint64))
+        self.lasts += [one.last for one in segments]
+        self.sizes += [one.size for one in segments]
+        self.fences = np.concatenate((self.fences, *(one.fences for one in segments)))
+        begins = [one.id << _BLOCK_BITS for one in segments]
+        numbers = [np.arange(at, at + len(one.fences)) for at, one in zip(begins, segments, strict=True)]
+        self.block_ids = np.concatenate((self.block_ids, *numbers))
+        self._filter_parts += [np.frombuffer(one.filter, np.uint8) for one in segments if one.filter]
+        self._filters = None
+
+    def drop_first_segment(self) -> tuple[int, int]:
+        """Forget the first segment. Returns its id, and how many blocks it has."""
+        segment_id = self.segment_ids.pop(0)
+        count = int(np.count_nonzero(self.block_ids >> _BLOCK_BITS == segment_id))
+        self.firsts, self.fences, self.block_ids = self.firsts[1:], self.fences[count:], self.block_ids[count:]
+        del self.lasts[0], self.sizes[0]
+        if self._filter_parts:
+            del self._filter_parts[0]
+            self._filters = None
+        return segment_id, count
+
+    def __len__(self) -> int:
+        return sum(self.sizes)
+
+    def bytes_held(self) -> int:
+        joined = self._filters[0].nbytes if self._filters is not None else 0
+        return self.fences.nbytes + self.block_ids.nbytes + max(joined, sum(map(len, self._filter_parts)))
+
+    def may_have(self, keys: U64) -> NDArray[np.bool_]:
+        """Returns a flag for each key: False if the run certainly has no live entry of it."""
+        if not len(self.fences):
+            return np.zeros(len(keys), np.bool_)
+        flags: NDArray[np.bool_] = keys >= self.firsts[0]
+        if self.floor[0] >= 0:
+            flags &= keys >= np.uint64(self.floor[0])
+        if self._filter_parts:
+            asked = np.flatnonzero(flags)
+            segments = self.firsts.searchsorted(keys[asked], "right") - 1
+            found = self._in_filters(keys[asked], segments)
+            # The ids of one key may go on from the segment before.
+            begins = np.flatnonzero((self.firsts[segments] == keys[asked]) & (segments > 0))
+            found[begins] |= self._in_filters(keys[asked[begins]], segments[begins] - 1)
+            flags[asked] = found
+        return flags
+
+    def _in_filters(self, keys: U64, segments: I64) -> NDArray[np.bool_]:
+        if self._filters is None:
+            sizes = np.array([len(part) for part in self._filter_parts], np.int64)
+            whole = np.concatenate(self._filter_parts)
+            starts = np.cumsum(sizes) - sizes
+            # The parts become views of the whole, so that there is one copy.
+            self._filter_parts = [whole[a : a + n] for a, n in zip(starts.tolist(), sizes.tolist(), strict=True)]
+            self._filters = (whole, starts, sizes)
+        whole, starts, sizes = self._filters
+        return filters.may_have(keys, whole, starts[segments], sizes[segments])
+
+
+class RunTable(Generic[E]):
+    """The runs of a store. Writes are committed by the caller."""
+
+    def __init__(self, database: Database, store: Store[E], with_filters: bool = True) -> None:
+        """`with_filters`: False for who asks for a few keys only, and would read more for the filters."""
+        self._database = database
+        self.store = store
+        self._with_filters = with_filters and store.has_filters
+        self._runs: list[Run] = []
+        self._read_after = -1  # rollbacks of the database, when the runs were read from it; -1: they were not yet
+
+    @property
+    def runs(self) -> list[Run]:
+        """Returns all runs, the oldest first."""
+        if self._read_after != self._database.rollbacks:
+            self._load()
+        return self._runs
+
+    def _load(self) -> None:
+        self._read_after = self._database.rollbacks
+        rows = self._database.query(
+            "SELECT id, level, goes_into, floor_key, floor_id FROM sorted_runs WHERE store = ? ORDER BY level DESC, id",
+            (self.store.number,),
+        ).fetchall()
+        self._runs = [
+            Run(run_id, level, goes_into, BEFORE_ALL if floor_key is None else (floor_key + _SIGN, floor_id))
+            for run_id, level, goes_into, floor_key, floor_id in rows
+        ]
+        column = "filter" if self._with_filters else "x''"
+        for run in self._runs:
+            segments = self._database.query(
+                f"SELECT id, first, last, entries, fences, {column} FROM sorted_segments WHERE run_id = ? ORDER BY id",
+                (run.id,),
+            )
+            run.take_in([_segment(*row) for row in segments])
+
+    def begin_run(self, level: int) -> Run:
+        """Make a new run, without entries. It is the youngest of its level."""
+        runs = self.runs
+        cursor = self._database.write(
+            "INSERT INTO sorted_runs (store, level, goes_into, floor_id) VALUES (?, ?, 0, 0)",
+            (self.store.number, level),
+        )
+        assert cursor.lastrowid is not None
+        run = Run(cursor.lastrowid, level)
+        runs.append(run)
+        runs.sort(key=lambda one: (-one.level, one.id))
+        return run
+
+    def append(self, run: Run, entries: E) -> None:
+        """Append entries to a run as one segment or more. They must lie behind all that it has."""
+        ends = entries.ends(BLOCK_BYTES)
+        for begin in range(0, len(ends), MOST_BLOCKS):
+            cut = [ends[begin - 1] if begin else 0, *ends[begin : begin + MOST_BLOCKS]]
+            self._append_segment(run, entries, cut)
+
+    def _append_segment(self, run: Run, entries: E, cut: list[int]) -> None:
+        keys = entries.keys[cut[0] : cut[-1]]
+        fences = entries.keys[cut[:-1]]
+        bits = _FILTER_BITS[min(run.level, len(_FILTER_BITS) - 1)]
+        data = filters.made(keys, bits) if self.store.has_filters else b""
+        first, last = int(keys[0]), int(keys[-1])
+        cursor = self._database.write(
+            "INSERT INTO sorted_segments (run_id, first, last, entries, fences, filter) VALUES (?, ?, ?, ?, ?, ?)",
+            (run.id, first - _SIGN, last - _SIGN, len(keys), fences.astype(_FENCE).tobytes(), data),
+        )
+        assert cursor.lastrowid is not None
+        base = cursor.lastrowid << _BLOCK_BITS
+        self._database.write_many(
+            "INSERT INTO sorted_blocks VALUES (?, ?)",
+            ((base + number, entries.part(begin, end).pack()) for number, (begin, end) in enumerate(pairwise(cut))),
+        )
+        run.take_in([Segment(cursor.lastrowid, first, last, len(keys), fences, data if self._with_filters else b"")])
+
+    def goes_into(self, sources: Iterable[Run], target: Run) -> None:
+        """Note that runs are being merged into another."""
+        for run in sources:
+            run.goes_into = target.id
+            self._database.write("UPDATE sorted_runs SET goes_into = ? WHERE id = ?", (target.id, run.id))
+
+    def raise_floor(self, run: Run, floor: tuple[int, int]) -> None:
+        """Note that all entries up to `floor` have moved to another run, and delete what has no others."""
+        run.floor = floor
+        while run.segment_ids and run.lasts[0] < floor[0]:
+            self._delete_first_segment(run)
+        self._database.write(
+            "UPDATE sorted_runs SET floor_key = ?, floor_id = ? WHERE id = ?", (floor[0] - _SIGN, floor[1], run.id)
+        )
+
+    def delete(self, run: Run) -> None:
+        while run.segment_ids:
+            self._delete_first_segment(run)
+        self._database.write("DELETE FROM sorted_runs WHERE id = ?", (run.id,))
+        self.runs.remove(run)
+
+    def _delete_first_segment(self, run: Run) -> None:
+        segment_id, count = run.drop_first_segment()
+        begin = segment_id << _BLOCK_BITS
+        self._database.write("DELETE FROM sorted_blocks WHERE id >= ? AND id < ?", (begin, begin + count))
+        self._database.write("DELETE FROM sorted_segments WHERE id = ?", (segment_id,))
+
+    def blocks(self, block_ids: Sequence[int]) -> Iterator[tuple[int, E]]:
+        """Yields (id, entries) of blocks, in no particular order."""
+        for block_id, data in self._database.query_each(
+            "SELECT id, data FROM sorted_blocks WHERE id IN ({})", block_ids
+        ):
+            yield block_id, self.store.form.unpack(data)
+
+    def read(self, run: Run, begin: int, end: int) -> E:
+        """Returns the live entries of a run's blocks from number `begin` to before `end`."""
+        ids = run.block_ids[begin:end].tolist()
+        found = dict(self.blocks(ids))
+        if len(found) < len(ids):
+            raise StateError(DAMAGED)
+        return self.store.form.joined([self.live(run, found[block_id]) for block_id in ids])
+
+    def portions(self, run: Run) -> Iterator[E]:
+        """Yields the live entries of a run in their order, many blocks at a time."""
+        for begin in range(first_live_block(run), len(run.block_ids), _READ_AT_ONCE):
+            yield self.read(run, begin, begin + _READ_AT_ONCE)
+
+    def live(self, run: Run, entries: E) -> E:
+        """Returns those of a block's entries that have not moved to another run."""
+        if run.floor[0] < 0 or not len(entries) or int(entries.keys[0]) > run.floor[0]:
+            return entries
+        return entries.part(entries.place_after(*run.floor), len(entries))
+
+    def rewrite(self, block_id: int, entries: E) -> None:
+        """Replace a block by some of its entries."""
+        self._database.write("UPDATE sorted_blocks SET data = ? WHERE id = ?", (entries.pack(), block_id))
+
+
+def first_live_block(run: Run) -> int:
+    """Returns the number of the first block that may have live entries."""
+    if run.floor[0] < 0:
+        return 0
+    return max(0, int(run.fences.searchsorted(np.uint64(run.floor[0]))) - 1)
+
+
+def _segment(segment_id: int, first: int, last: int, size: int, fences: bytes, data: bytes) -> Segment:
+    marks = np.frombuffer(fences, _FENCE)
+    if not 0 < len(marks) <= MOST_BLOCKS:
+        raise StateError(DAMAGED)
+    return Segment(segment_id, first + _SIGN, last + _SIGN, size, marks, data)

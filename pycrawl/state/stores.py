@@ -1,0 +1,23 @@
+"""The stores of sorted runs (`runs/`): what has random keys. Numbers are part of the stored format."""
+
+from __future__ import annotations
+
+from pycrawl.state.runs.entries import IdEntries, ValueEntries
+from pycrawl.state.runs.tables import Store
+
+# The first 64 bits of a stored body's digest → documents that have it (`content_seen.py`).
+CONTENT = Store(1, "content seen", IdEntries)
+
+# The hash of a URL → its documents (`documents.py`). Asked by readers only, for a few keys.
+DOCUMENTS_BY_URL = Store(2, "documents by URL", IdEntries, has_filters=False)
+
+# 31 bits of a selected fingerprint → documents that have it (`passages.py`). Asked by readers only.
+PASSAGES = Store(3, "passages", IdEntries, factor=12, has_filters=False)
+
+# 40 bits of a band of a sketch, or of a text's digest → documents that have it (`near_seen.py`).
+BANDS = Store(4, "near-duplicates", IdEntries)
+
+# The id of a fetched page's URL → the ids of the URLs that its links name (`outlinks.py`).
+OUTLINKS = Store(5, "links of pages", ValueEntries)
+
+ALL = (CONTENT, DOCUMENTS_BY_URL, PASSAGES, BANDS, OUTLINKS)

@@ -1,0 +1,218 @@
+"""Sorted runs beside a dictionary: insert, replace, look up, remove, merge, roll back, be killed, reopen."""
+
+from __future__ import annotations
+
+import tempfile
+from collections import defaultdict
+from copy import deepcopy
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+
+from pycrawl.errors import StateError
+from pycrawl.state.database import Database
+from pycrawl.state.runs import entries as entries_module
+from pycrawl.state.runs.entries import IdEntries, ValueEntries, sorted_ids
+from pycrawl.state.runs.id_runs import IdRuns
+from pycrawl.state.runs.merging import MergeSizes, due, scan
+from pycrawl.state.runs.tables import RunTable, Store
+from pycrawl.state.runs.value_runs import ValueRuns
+
+IDS = Store(901, "test ids", IdEntries, factor=3)
+UNFILTERED = Store(902, "test ids without filters", IdEntries, factor=3, has_filters=False)
+VALUES = Store(903, "test values", ValueEntries, factor=3)
+# So small that merges take many commits, and the ids of one key many blocks.
+SMALL = MergeSizes(blocks_read=2, merged_for_each=2, least_merged=20)
+SMALL_BLOCK = 60  # bytes
+TOP = (1 << 64) - 1
+
+# Some keys are hit again and again, some are at the ends, some lie side by side.
+KEYS = st.one_of(
+    st.integers(0, 12), st.integers(TOP - 3, TOP), st.integers(0, TOP), st.sampled_from([1 << 63, (1 << 63) - 1])
+)
+PAIRS = st.lists(st.tuples(KEYS, st.integers(1, 40) | st.integers(1, (1 << 32) - 1)), min_size=1, max_size=40)
+ROWS = st.dictionaries(KEYS, st.binary(max_size=12) | st.binary(min_size=70, max_size=90), min_size=1, max_size=20)
+
+
+class Model(RuleBasedStateMachine):
+    def __init__(self) -> None:
+        super().__init__()
+        self.folder = tempfile.TemporaryDirectory()
+        self.path = Path(self.folder.name, "state.db")
+
+    @initialize()
+    def create(self) -> None:
+        self.database = Database.create(self.path)
+        self.pairs: set[tuple[int, int]] = set()
+        self.rows: dict[int, bytes] = {}
+        self._open()
+
+    def _open(self) -> None:
+        self.ids = IdRuns(self.database, IDS, SMALL)
+        self.plain = IdRuns(self.database, UNFILTERED, SMALL)
+        self.values = ValueRuns(self.database, VALUES, SMALL)
+        self.committed = deepcopy((self.pairs, self.rows))
+
+    @rule(pairs=PAIRS, rows=ROWS)
+    def write_group(self, pairs: list[tuple[int, int]], rows: dict[int, bytes]) -> None:
+        new = sorted(set(pairs) - self.pairs)
+        keys = np.array([key for key, _ in new], np.uint64)
+        ids = np.array([one for _, one in new], np.uint32)
+        for runs in (self.ids, self.plain):
+            runs.insert(keys, ids)
+        self.values.put(rows)
+        self.pairs |= set(pairs)
+        self.rows |= rows
+        self.look_up()  # before it is written
+        for part in (self.ids, self.plain, self.values):
+            part.flush()
+
+    @rule(ids=st.sets(st.integers(1, 40), max_size=8))
+    def remove(self, ids: set[int]) -> None:
+        gone = np.array(sorted(ids), np.uint32)
+        self.ids.remove_ids(gone)
+        self.plain.remove_ids(gone)
+        self.pairs = {pair for pair in self.pairs if pair[1] not in ids}
+        keys = sorted(self.rows)[:: len(ids) + 1]
+        self.values.remove(keys)
+        for key in keys:
+            del self.rows[key]
+
+    @rule()
+    def commit(self) -> None:
+        self.database.commit()
+        self.committed = deepcopy((self.pairs, self.rows))
+
+    @rule()
+    def roll_back_and_go_on(self) -> None:
+        self.database.rollback()
+        self.pairs, self.rows = deepcopy(self.committed)
+
+    @rule(commits=st.booleans())
+    def reopen(self, commits: bool) -> None:
+        """Without a commit, it is as if the process had been killed."""
+        if commits:
+            self.commit()
+        self.database.close()
+        self.database = Database.open(self.path)
+        self.pairs, self.rows = deepcopy(self.committed)
+        self._open()
+
+    @rule(others=st.lists(KEYS, max_size=5), most=st.integers(1, 300))
+    def look_up(self, others: list[int] = [], most: int = 5) -> None:  # noqa: B006
+        expected: dict[int, list[int]] = defaultdict(list)
+        for key, one in sorted(self.pairs):
+            expected[key].append(one)
+        asked = np.array(list(dict.fromkeys([*others, *expected])), np.uint64)
+        for runs in (self.ids, self.plain, IdRuns(self.database, IDS, with_filters=False)):
+            if runs not in (self.ids, self.plain) and len(self.ids._held):
+                continue  # another reader does not see what is held
+            places, ids = runs.find(asked)
+            found: dict[int, list[int]] = defaultdict(list)
+            for place, one in zip(places.tolist(), ids.tolist(), strict=True):
+                found[int(asked[place])].append(one)
+            assert {key: sorted(ones) for key, ones in found.items()} == expected
+            places, ids = runs.find(asked, most)
+            for key, ones in expected.items():
+                few = ids[asked[places] == np.uint64(key)].tolist()
+                assert len(few) == len(set(few)) == min(most, len(ones))
+                assert set(few) <= set(ones)
+        assert self.values.get([*others, *self.rows]) == self.rows
+
+    @invariant()
+    def all_entries_are_there_once_and_in_order(self) -> None:
+        for runs in (self.ids, self.plain):
+            found = [
+                pair for part in runs.portions() for pair in zip(part.keys.tolist(), part.ids.tolist(), strict=True)
+            ]
+            assert len(found) == len(set(found))
+            assert set(found) == self.pairs
+            scanned = [pair for part in scan(runs.table, 1) for pair in _pairs(part)]
+            assert scanned == sorted(self.pairs)
+        assert list(self.values.items()) == sorted(self.rows.items())
+        for one in (self.ids, self.plain, self.values):
+            _check_table(self.database, one.table)
+
+    def teardown(self) -> None:
+        self.database.close()
+        self.folder.cleanup()
+
+
+def _pairs(entries: IdEntries) -> list[tuple[int, int]]:
+    return list(zip(entries.keys.tolist(), entries.ids.tolist(), strict=True))
+
+
+def _check_table(database: Database, table: RunTable) -> None:  # type: ignore[type-arg]
+    """The invariants of `runs/__init__.py`, by the tables themselves; memory agrees with them."""
+    fresh = RunTable(database, table.store)
+    assert [run.id for run in fresh.runs] == [run.id for run in table.runs]
+    for run, other in zip(fresh.runs, table.runs, strict=True):
+        assert (run.level, run.goes_into, run.floor, run.segment_ids) == (
+            other.level, other.goes_into, other.floor, other.segment_ids,
+        )  # fmt: skip
+        assert run.fences.tolist() == other.fences.tolist()
+        assert len(run.block_ids)
+        keys = [int(key) for portion in table.portions(run) for key in portion.keys]
+        assert keys == sorted(keys)
+        assert run.may_have(np.array(keys, np.uint64)).all()
+        assert not run.goes_into or run.goes_into in {one.id for one in table.runs if one.level == run.level + 1}
+    assert len(due(table.runs, table.store.factor)) < 3 * table.store.factor
+    (blocks,) = database.query("SELECT count(*) FROM sorted_blocks").fetchone()
+    (fences,) = database.query("SELECT coalesce(sum(length(fences)), 0) / 8 FROM sorted_segments").fetchone()
+    assert blocks == fences, "every block belongs to a segment"
+    orphans = "SELECT count(*) FROM sorted_segments WHERE run_id NOT IN (SELECT id FROM sorted_runs)"
+    assert database.query(orphans).fetchone() == (0,)
+
+
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pycrawl.state.runs.tables.BLOCK_BYTES", SMALL_BLOCK)
+    monkeypatch.setattr("pycrawl.state.runs.id_runs._BLOCKS_OF_FEW", 300)  # small blocks hold few entries
+
+
+TestModel = Model.TestCase
+TestModel.settings = settings(max_examples=25, stateful_step_count=30, deadline=None)
+
+
+def test_a_block_gives_back_what_was_packed() -> None:
+    source = np.random.default_rng(3)
+    for size, key_bits, id_bits in ((0, 1, 1), (1, 64, 32), (300, 64, 24), (300, 20, 8), (2, 64, 32)):
+        keys = source.integers(0, 1 << key_bits, size, dtype=np.uint64, endpoint=False) if key_bits < 64 else (
+            source.integers(0, TOP, size, dtype=np.uint64, endpoint=True)
+        )  # fmt: skip
+        made = sorted_ids(keys, source.integers(0, 1 << id_bits, size, dtype=np.uint64).astype(np.uint32))
+        again = IdEntries.unpack(made.pack())
+        assert again.keys.tolist() == made.keys.tolist()
+        assert again.ids.tolist() == made.ids.tolist()
+        values = ValueEntries(np.unique(keys), [bytes([one % 7]) * (one % 50) for one in range(len(np.unique(keys)))])
+        back = ValueEntries.unpack(values.pack())
+        assert (back.keys.tolist(), back.values) == (values.keys.tolist(), values.values)
+
+
+def test_blocks_fit_their_size() -> None:
+    source = np.random.default_rng(4)
+    for key_bits in (16, 38, 63):
+        made = sorted_ids(
+            source.integers(0, 1 << key_bits, 20_000, dtype=np.uint64), np.arange(20_000, dtype=np.uint32) * 7
+        )
+        ends = made.ends(entries_module.BLOCK_BYTES)
+        sizes = [len(made.part(a, b).pack()) for a, b in zip([0, *ends[:-1]], ends, strict=True)]
+        assert ends[-1] == len(made)
+        assert max(sizes) <= entries_module.BLOCK_BYTES
+        assert np.mean(sizes[:-1]) > 0.9 * entries_module.BLOCK_BYTES
+
+
+@pytest.mark.parametrize("form", [IdEntries, ValueEntries])
+def test_a_damaged_block_is_said_so(form: type[IdEntries | ValueEntries]) -> None:
+    whole = (
+        sorted_ids(np.arange(50, dtype=np.uint64), np.arange(50, dtype=np.uint32)).pack()
+        if form is IdEntries
+        else ValueEntries(np.arange(50, dtype=np.uint64), [b"value"] * 50).pack()
+    )
+    for damaged in (b"", whole[:5], whole[:-1], whole + b"x", b"\xff\xff" + whole[2:], whole[:2] + b"\x09" + whole[3:]):
+        with pytest.raises(StateError, match="damaged"):
+            form.unpack(damaged)
