@@ -221,7 +221,7 @@ def test_messages_of_ours_are_plain(batch: Results) -> None:
     data = pack(batch)
     assert is_plain(data)
     assert is_plain_slowly(data)
-    for length in range(len(data)):
+    for length in range(0, len(data), 1 + len(data) // 200):
         assert is_plain(data[:length]) is is_plain_slowly(data[:length]) is False
 
 
