@@ -21,10 +21,10 @@ from pycrawl.state.hosts import Host, find_host
 from pycrawl.state.kinds_table import kinds_of, series_of
 from pycrawl.state.ledger import Standing, State, standing, words_of
 from pycrawl.state.mirrors import original_of
-from pycrawl.state.near_seen import nearness_of
+from pycrawl.state.nearness import nearness_of
 from pycrawl.state.sources import NEVER, hint_of, source_of
 from pycrawl.state.unwanted import Unwanted
-from pycrawl.state.url_seen import find_url, inlinks_of
+from pycrawl.state.url_lookup import find_url, inlinks_of
 from pycrawl.urls import asks
 from pycrawl.urls.hints import CHANGE_FREQUENCIES, NO_PRIORITY
 from pycrawl.urls.host_settings import SettingsByHost

@@ -15,7 +15,7 @@ from typing import Any
 import xxhash
 
 from pycrawl.config import Config
-from pycrawl.frontier.frontier import level_in_sql
+from pycrawl.frontier.front import level_in_sql
 from pycrawl.frontier.judge import HostFacts, Judge
 from pycrawl.model import Outcome
 from pycrawl.policy.priority import FRONT_QUEUES

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pycrawl.config import Config
 from pycrawl.frontier.back import HEAD, MOST_UNWRITTEN, BackQueue, BackTable, Entry, Gate, Shut, hosts_with_queues
 from pycrawl.frontier.discovered import Discovered
-from pycrawl.frontier.front import STRETCH, FrontQueues
+from pycrawl.frontier.front import STRETCH, FrontQueues, level_in_sql
 from pycrawl.frontier.gates import Gates
 from pycrawl.frontier.guests import Guest, Guests
 from pycrawl.frontier.held import Held
@@ -43,7 +43,6 @@ _RETIRED_KEPT = 8_192  # empty queues, some 1.5 KB each
 _QUEUE_BYTES = 1_500  # that an empty back queue takes in memory, its host included; about
 _ENTRY_BYTES = 300  # that a URL at the head of one takes; about
 _NEVER = float("inf")
-_DEPTHS_IN_SQL = 32  # depths with a priority of their own in SQL; all deeper ones share one
 
 
 @dataclass(frozen=True, slots=True)
@@ -440,6 +439,19 @@ class Frontier:
         self._back.append(queue, entry)
         self._schedule(queue)
 
+    def let_next_go(self, queue: BackQueue, entry: Entry) -> Entry | None:
+        """Put a leased URL at the end of its queue, in which others must wait, and lease the next one in its place: the
+        hit on the host stays what it was. Returns None if the next one may not be hit; the lease is then to be ended by
+        `release`."""
+        assert not queue.is_empty
+        self._back.remove(queue, entry)
+        self._back.append(queue, entry)
+        if not queue.entries:
+            self._back.read(queue)
+        if queue.host.pages + queue.in_flight > _page_limit(queue) and not _is_revisit_next(queue):
+            return None
+        return queue.entries.popleft()
+
     def finish(self, queue: BackQueue, entry: Entry) -> None:
         """Remove a leased URL that is done. To be called in the transaction that commits its visit."""
         self._back.remove(queue, entry)
@@ -605,9 +617,3 @@ def _prioritiser_of(config: Config) -> PluginPrioritiser | None:
 
     plugin = registry.make_or_explain(registry.PRIORITIES, name, "crawl.prioritiser", config.plugins)
     return PluginPrioritiser(name, plugin)
-
-
-def level_in_sql() -> str:
-    """Returns an SQL expression over `urls`: the built-in priority of a URL without in-links."""
-    levels = " ".join(f"WHEN urls.depth <= {depth} THEN {priority(depth, 0)}" for depth in range(_DEPTHS_IN_SQL))
-    return f"CASE {levels} ELSE {priority(_DEPTHS_IN_SQL, 0)} END"

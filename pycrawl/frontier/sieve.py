@@ -19,7 +19,7 @@ from pycrawl.frontier.discovered import Discovered, Source
 from pycrawl.frontier.front import FrontQueues
 from pycrawl.frontier.judge import Judge
 from pycrawl.model import Kind, Via
-from pycrawl.policy.priority import priority, raised, steps_up
+from pycrawl.policy.priority import STEPS_UP, priority, raised
 from pycrawl.state import outlinks
 from pycrawl.state.counters import Counters
 from pycrawl.state.database import Database
@@ -40,6 +40,7 @@ _BY_ASKING = np.array(
 )  # fmt: skip
 _BY_REDIRECTS = np.uint8(Reason.TOO_MANY_REDIRECTS.code)
 _EXTERNAL = Reason.EXTERNAL.code
+_STEPS_UP = np.frombuffer(STEPS_UP, np.uint8)
 _ID_BYTES = 4  # of a URL's id, as `outlinks` has it
 _KINDS = asks.SITEMAP | asks.FEED  # bits that say what a URL is, and not that it is not to be followed
 _AS_DEEP = (Via.REDIRECT, Via.SITEMAP, Via.FEED)  # what is named so is as deep as what names it
@@ -379,7 +380,7 @@ class Sieve:
         ids = looked.ids[known]
         before, after, in_front = self._seen.add_inlinks(ids, looked.counts[known])
         # A URL without in-links so far is new in this batch, and has its priority already.
-        rising = np.flatnonzero((before > 0) & in_front & steps_up(before, after))
+        rising = np.flatnonzero((before > 0) & in_front & (_STEPS_UP[before] != _STEPS_UP[after]))
         if len(rising) and self._counts_inlinks:
             depths = self._standings.depths_of(ids[rising]).tolist()
             columns = (ids[rising].tolist(), depths, before[rising].tolist(), after[rising].tolist())

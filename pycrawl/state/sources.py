@@ -121,6 +121,8 @@ class Sources:
 
     def is_over_limit(self, url_id: int) -> bool:
         """True if the source's host had as many sources of its kind as it may when this one was named."""
+        if self.kind_of(url_id) is Kind.PAGE:
+            return False
         row = self._database.query("SELECT over_limit FROM sources WHERE url_id = ?", (url_id,)).fetchone()
         return row is not None and bool(row[0])
 

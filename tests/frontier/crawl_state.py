@@ -22,7 +22,8 @@ from pycrawl.state.hosts import CACHED_HOSTS, CACHED_IDS, Hosts
 from pycrawl.state.sources import Sources
 from pycrawl.state.standings import Standings
 from pycrawl.state.unwanted import Unwanted
-from pycrawl.state.url_seen import CHUNK, UrlSeen
+from pycrawl.state.url_lookup import CHUNK
+from pycrawl.state.url_seen import UrlSeen
 from pycrawl.urls.parts import url_hash
 
 SEED = 42

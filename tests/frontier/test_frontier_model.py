@@ -28,7 +28,7 @@ from pycrawl.frontier.discovered import Discovered
 from pycrawl.frontier.frontier import FrontierBounds
 from pycrawl.policy.priority import FRONT_QUEUES
 from pycrawl.state.documents import Visit
-from pycrawl.state.url_seen import find_url
+from pycrawl.state.url_lookup import find_url
 from pycrawl.urls.parts import host_key, url_hash
 from pycrawl.urls.reasons import Reason
 from tests.frontier.crawl_state import SEED, CrawlState, Sizes, pack
