@@ -38,6 +38,7 @@ from pycrawl.state.mirrors import Mirrors
 from pycrawl.state.near_join import Join
 from pycrawl.state.near_seen import NearSeen
 from pycrawl.state.passages import Passages
+from pycrawl.state.queues import leave_queues
 from pycrawl.state.robots import RobotsFailure
 from pycrawl.state.sources import Sources, SourceVisit
 from pycrawl.state.standings import DEEPEST, Standings
@@ -63,6 +64,7 @@ class Group:
     documents: list[Document] = field(default_factory=list)
     visits: list[Visit] = field(default_factory=list)
     finished: list[tuple[BackQueue, Entry]] = field(default_factory=list)
+    left_queues: list[int] = field(default_factory=list)  # ids of URLs whose pages were imported
     robots: dict[str, RobotsFile] = field(default_factory=dict)
     robots_failures: dict[str, RobotsFailure | None] = field(default_factory=dict)  # None: it can be had again
     sources: list[SourceVisit] = field(default_factory=list)
@@ -279,6 +281,8 @@ class Session:
             for name, amount in group.counts.items():
                 self.counters.add(name, amount)
             self.frontier.flush()
+            if group.left_queues:
+                leave_queues(self.database, group.left_queues)
             if time.monotonic() - self._copied_at > _COPY_SECONDS:
                 self._copy_seen(max(_UNSAVED_URLS, len(self.seen) // 2))
             self.counters.flush()
