@@ -42,7 +42,7 @@ class FetchLog:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._number = len(log_files(folder))
+        self._number = max([_number_of(name) for name in log_files(folder)], default=0)
         self._file = self._open()
 
     def _open(self) -> TextIO:
@@ -84,6 +84,10 @@ def _explained(error: OSError, folder: Path) -> PycrawlError:
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return StoppedByLimit(f"{folder}: the disk is full; what was committed is safe")
     return PycrawlError(f"{folder}: {error.strerror}")
+
+
+def _number_of(name: str) -> int:
+    return int(name.removeprefix("fetches-").removesuffix(".tsv"))
 
 
 def log_files(folder: Path) -> list[str]:
