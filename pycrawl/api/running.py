@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 from pycrawl.config import Config
 from pycrawl.config.sections import BUILT_IN_TRANSPORTS
 from pycrawl.crawl.directory import CrawlDirectory
+from pycrawl.crawl.log_rotation import rotate
 from pycrawl.crawl.progress import Ended, Progress, RunLimits
 from pycrawl.crawl.run_log import run_log
 from pycrawl.crawl.words import judging_progress, plural
@@ -65,6 +66,7 @@ def run_crawl(
     """
     _check_settings(config)
     directory.make_folders()
+    rotate(directory.log, config, time.time())
     count = fetchers or config.crawl.fetchers or min(os.cpu_count() or 1, _MOST_DEFAULT_FETCHERS)
     with run_log(directory), _same_garbage_collector():
         database = Database.open(directory.state)
