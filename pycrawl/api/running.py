@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 from pycrawl.config import Config
 from pycrawl.config.sections import BUILT_IN_TRANSPORTS
 from pycrawl.crawl.directory import CrawlDirectory
+from pycrawl.crawl.log_rotation import rotate
 from pycrawl.crawl.progress import Ended, Progress, RunLimits
 from pycrawl.crawl.run_log import run_log
 from pycrawl.crawl.words import judging_progress, plural
@@ -64,6 +65,7 @@ def run_crawl(
     """
     _check_settings(config)
     directory.make_folders()
+    rotate(directory.log, config, time.time())
     count = fetchers or config.crawl.fetchers or min(os.cpu_count() or 1, _MOST_DEFAULT_FETCHERS)
     with run_log(directory), collected_as_before():
         database = Database.open(directory.state)
