@@ -1,15 +1,14 @@
 """What the coordinator costs alone: `python bench/coordinator.py [--pages N] [--fetchers N] [--profile]`.
 
 The fetchers are replaced by a pool that answers each job at once, with what the real readers make of the page of a
-static web. The time that this takes is not counted; unpickling the results is. So the coordinator is fed as fast as it
-takes results in, and what is left is its own CPU time: dispatch, intake, sieve, store, commits.
+static web. The time that this takes is not counted; packing the jobs and reading the messages is. So the coordinator is
+fed as fast as it takes results in, and what is left is its own CPU time: dispatch, intake, sieve, store, commits.
 """
 
 from __future__ import annotations
 
 import argparse
 import cProfile
-import pickle
 import pstats
 import random
 import tempfile
@@ -27,12 +26,15 @@ from pycrawl.crawl.directory import CrawlDirectory
 from pycrawl.crawl.progress import RunLimits
 from pycrawl.crawl.session import Session
 from pycrawl.fetch.transport import Response
+from pycrawl.fetcher.named_links import NamedPacker
 from pycrawl.fetcher.page_result import PageReader
 from pycrawl.fetcher.probe_result import ProbeReader
 from pycrawl.fetcher.robots_result import RobotsReader, RulesCache
 from pycrawl.model import FetchJob, Jobs, Kind, Results
+from pycrawl.processes.messages import pack, unpack_results
 from pycrawl.processes.pool import FetcherPool, News
 from pycrawl.processes.signals import Interrupts
+from pycrawl.urls.normal_form import UrlRules
 from pycrawl.urls.scope import Scope
 
 PORT = 80
@@ -63,13 +65,14 @@ class AnsweringPool:
         return len(self._readers)
 
     def send(self, number: int, jobs: Jobs) -> None:
+        pack(jobs)
         begun = time.thread_time()
         if self._profile:
             self._profile.disable()
         results = [self._readers[number][job.kind].read(job, self._response(job)) for job in jobs.jobs]
         for first in range(0, len(results), PAGES_AT_ONCE):
             message = Results(tuple(results[first : first + PAGES_AT_ONCE]))
-            self._ready.append((number, pickle.dumps(message, pickle.HIGHEST_PROTOCOL)))
+            self._ready.append((number, pack(message)))
         if self._profile:
             self._profile.enable()
         self.seconds += time.thread_time() - begun
@@ -93,7 +96,7 @@ class AnsweringPool:
         self.messages += len(ready)
         if not ready and seconds > 0:
             time.sleep(seconds)
-        return News([(number, pickle.loads(message)) for number, message in ready], [])
+        return News([(number, unpack_results(message)) for number, message in ready], [])
 
     def cpu_seconds(self) -> dict[str, float]:
         return {}
@@ -105,7 +108,7 @@ def _readers(config: Config, seed: int) -> dict[Kind, PageReader | ProbeReader |
     return {
         Kind.PAGE: PageReader(config, scope, seed),
         Kind.PROBE: ProbeReader(config),
-        Kind.ROBOTS: RobotsReader(config, scope.settings, rules),
+        Kind.ROBOTS: RobotsReader(config, scope.settings, rules, NamedPacker(UrlRules.of(config), scope, seed)),
     }
 
 

@@ -60,6 +60,7 @@ def of(modules: set[str], packages: str) -> set[str]:
         ("import pycrawl.processes.spawn", THIRD_PARTY),
         ("import pycrawl.__main__", THIRD_PARTY),
         ("import pycrawl.simweb.server", THIRD_PARTY),
+        ("import pycrawl.cli.stats, pycrawl.cli.get, pycrawl.store.reader", "numpy rich pycurl"),
     ],
 )
 def test_an_import_does_not_load(code: str, never: str) -> None:

@@ -14,7 +14,7 @@ from pycrawl.state import document_rows, documents
 from pycrawl.state.database import Database
 from pycrawl.state.document_rows import Chosen
 from pycrawl.state.near_seen import joined_to, joins, prints_by_document
-from pycrawl.state.url_seen import inlinks_of
+from pycrawl.state.url_lookup import inlinks_of
 
 U32 = NDArray[np.uint32]
 _AS_LONG = 0.95  # of the longest text of a cluster; texts that reach it count as equally long

@@ -24,7 +24,7 @@ from pycrawl.state.document_rows import DocumentRow
 from pycrawl.state.documents import visit_of
 from pycrawl.state.near_seen import prints_by_document
 from pycrawl.state.unwanted import Unwanted
-from pycrawl.state.url_seen import find_url
+from pycrawl.state.url_lookup import find_url
 from pycrawl.store.compound import docno_of, place_of
 from pycrawl.urls.normal_form import UrlRules, from_user
 from pycrawl.urls.parts import url_hash
@@ -213,6 +213,10 @@ class Collection:
             document = self._document(row)
             if selection.accepts(document):
                 yield document
+
+    def documents_of(self, rows: Iterable[DocumentRow]) -> Iterator[Document]:
+        """The documents of rows that were chosen otherwise."""
+        return map(self._document, rows)
 
     def selected_rows(self, selection: Selection) -> Iterator[DocumentRow]:
         """The rows of a selection; conditions that need a record to be read are not looked at."""

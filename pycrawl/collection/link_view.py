@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pycrawl.collection.pages import Link
 from pycrawl.state import meta, outlinks, urls_table
-from pycrawl.state.url_seen import find_url
+from pycrawl.state.url_lookup import find_url
 
 if TYPE_CHECKING:
     from pycrawl.collection.collection import Collection

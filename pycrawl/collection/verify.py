@@ -24,7 +24,7 @@ from pycrawl.state.runs import proof
 from pycrawl.state.runs.id_runs import IdRuns
 from pycrawl.state.standings import DEEPEST, Standings
 from pycrawl.state.unwanted import row_hash
-from pycrawl.state.url_seen import CHUNK
+from pycrawl.state.url_lookup import CHUNK
 from pycrawl.store.compound import CompoundFile, docno_of, length_of
 from pycrawl.store.reader import RecordReader
 from pycrawl.urls.reasons import Reason

@@ -98,11 +98,17 @@ class Dispatcher:
             if leased is None:
                 break
             queue, entry = leased
+            if run.judges_traps:
+                wanted = self._first_wanted(queue, entry)
+                if wanted is None:
+                    continue
+                entry = wanted
             if not self._leases.may_send(fetcher, entry.url_id):
                 self._frontier.put_back(queue, entry)
                 self._frontier.release(queue, now + _SUSPECT_SECONDS)
                 continue
-            if run.judges_traps and self._pass_over(queue, entry):
+            if self._session.sources.is_over_limit(entry.url_id):
+                self._turn_away(queue, entry, Outcome.SOURCE_LIMIT, "")
                 continue
             site = origin(entry.url)
             job = next_job(self._handlers, queue, entry, site, now)
@@ -126,33 +132,36 @@ class Dispatcher:
 
     # Traps
 
-    def _pass_over(self, queue: BackQueue, entry: Entry) -> bool:
-        """Turn a leased URL away for good if it is a trap, or put it behind others if its kind of page brings little.
-        Returns True if either was done: then the lease has ended."""
+    def _first_wanted(self, queue: BackQueue, entry: Entry) -> Entry | None:
+        """Returns the first URL of the queue that is to be sent, from the leased one on, and leases it instead: those
+        whose kind of page brings little go behind the others. Returns None if the lease has ended, because a URL was
+        turned away for good as a trap, or because none may take the place of the leased one."""
         kinds = self._session.kinds
         host = queue.host
-        if not entry.depth or not kinds.watches(host):
-            return False  # a seed is wanted, whatever it is like
-        if entry.revisit and not self._was_turned_away(entry.url_id):
-            return False
-        trap = kinds.trap(host, entry.url)
-        if trap:
-            self._turn_away(queue, entry, trap)
-            return True
-        if not queue.is_empty and kinds.lets_others_first(host, entry.url):
-            kinds.pass_over(host, entry.url)
-            self._frontier.retry(queue, entry)
-            self._frontier.release(queue, 0.0)
-            return True
-        kinds.end_passing_over(host, entry.url)
-        return False
+        if not kinds.watches(host):
+            return entry
+        while entry.depth and self._session.sources.kind_of(entry.url_id) is Kind.PAGE:
+            if entry.revisit and not self._was_turned_away(entry.url_id):
+                break
+            trap = kinds.trap(host, entry.url)
+            if trap:
+                self._session.group.counts["filtered:trap"] += 1
+                self._turn_away(queue, entry, Outcome.TRAP, trap)
+                return None
+            if kinds.has_turn(host, entry.url, others_wait=not queue.is_empty):
+                break
+            following = self._frontier.let_next_go(queue, entry)
+            if following is None:
+                self._frontier.release(queue, 0.0)
+                return None
+            entry = following
+        return entry  # a seed is wanted, whatever it is like; so are sitemaps and feeds
 
     def _was_turned_away(self, url_id: int) -> bool:
         """True if the URL's last visit ended as a trap: it was never fetched, and is judged like a new one."""
         visit = visit_of(self._session.database, url_id)
         return visit is not None and visit.outcome == Outcome.TRAP
 
-    def _turn_away(self, queue: BackQueue, entry: Entry, trap: str) -> None:
+    def _turn_away(self, queue: BackQueue, entry: Entry, outcome: Outcome, detail: str) -> None:
         lease = Lease(queue, entry, Kind.PAGE, queue.fetcher, queue.due, entry.url, origin(entry.url))
-        self._session.group.counts["filtered:trap"] += 1
-        self._intake.turn_away(lease, Outcome.TRAP, trap)
+        self._intake.turn_away(lease, outcome, detail)

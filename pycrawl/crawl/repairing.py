@@ -17,7 +17,7 @@ from pycrawl.crawl.directory import CrawlDirectory
 from pycrawl.crawl.dropping import OnStep
 from pycrawl.crawl.forgetting import carry_on
 from pycrawl.errors import StoreError
-from pycrawl.frontier.frontier import level_in_sql
+from pycrawl.frontier.front import level_in_sql
 from pycrawl.record import trec_web
 from pycrawl.state import documents, leaving, meta
 from pycrawl.state.database import Database

@@ -13,11 +13,13 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from pycrawl.policy.priority import FRONT_QUEUES
+from pycrawl.policy.priority import priority as priority_of
 from pycrawl.state.counters import Counters, family, totals
 from pycrawl.state.database import Database
 
 STRETCH = 512  # rows of a queue read into memory at once
-_WEIGHTS = [2**priority for priority in range(FRONT_QUEUES)]  # each queue is chosen twice as often as the one below
+_WEIGHTS = [2**number for number in range(FRONT_QUEUES)]  # each queue is chosen twice as often as the one below
+_DEPTHS_IN_SQL = 32  # depths with a priority of their own in SQL; all deeper ones share one
 
 
 class Waiting(NamedTuple):
@@ -149,3 +151,9 @@ class FrontQueues:
     def _count(self, priority: int, amount: int) -> None:
         self._lengths[priority - 1] += amount
         self._weigh()
+
+
+def level_in_sql() -> str:
+    """Returns an SQL expression over `urls`: the built-in priority of a URL without in-links."""
+    levels = " ".join(f"WHEN urls.depth <= {depth} THEN {priority_of(depth, 0)}" for depth in range(_DEPTHS_IN_SQL))
+    return f"CASE {levels} ELSE {priority_of(_DEPTHS_IN_SQL, 0)} END"

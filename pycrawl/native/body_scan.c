@@ -59,14 +59,19 @@ static int scan_body(const byte *at, const byte *end) {
     int found = 0;
     while (at < end) {
 #ifdef __SSE2__
-        while (end - at >= 16) {
+        /* Pages are full of tags: a "<" is looked at only if "d" follows, or "/d". */
+        while (end - at >= 16 + 2) {
             __m128i bytes = _mm_loadu_si128((const __m128i *)at);
             if (_mm_movemask_epi8(bytes)) {
                 break;
             }
+            __m128i small = _mm_set1_epi8(0x20), d = _mm_set1_epi8('d');
+            __m128i next = _mm_loadu_si128((const __m128i *)(at + 1)), after = _mm_loadu_si128((const __m128i *)(at + 2));
+            __m128i opens = _mm_cmpeq_epi8(_mm_or_si128(next, small), d);
+            __m128i closes = _mm_and_si128(_mm_cmpeq_epi8(next, _mm_set1_epi8('/')), _mm_cmpeq_epi8(_mm_or_si128(after, small), d));
+            __m128i tags = _mm_and_si128(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('<')), _mm_or_si128(opens, closes));
             __m128i controls = _mm_or_si128(_mm_cmpeq_epi8(bytes, _mm_setzero_si128()), _mm_cmpeq_epi8(bytes, _mm_set1_epi8(0x1B)));
-            __m128i odd = _mm_or_si128(controls, _mm_cmpeq_epi8(bytes, _mm_set1_epi8('<')));
-            for (unsigned bits = (unsigned)_mm_movemask_epi8(odd); bits; bits &= bits - 1) {
+            for (unsigned bits = (unsigned)_mm_movemask_epi8(_mm_or_si128(controls, tags)); bits; bits &= bits - 1) {
                 found |= of_byte(at + __builtin_ctz(bits), end);
             }
             at += 16;

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC
-from email.utils import parsedate_to_datetime
 
 from pycrawl.config import PolitenessSection
 from pycrawl.model import RobotsFile
@@ -112,6 +111,8 @@ def retry_after_seconds(value: str, now: float) -> float:
     value = value.strip()
     if value.isascii() and value.isdigit():
         return float(value[:_LONGEST_NUMBER])
+    from email.utils import parsedate_to_datetime  # rarely needed, and takes some milliseconds to load
+
     try:
         date = parsedate_to_datetime(value)
         if date.tzinfo is None:  # asctime's form names no zone: RFC 9110, 5.6.7 says that it is UTC

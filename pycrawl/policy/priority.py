@@ -8,9 +8,6 @@ from __future__ import annotations
 import bisect
 from typing import NamedTuple, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
 from pycrawl.plugins.guard import PluginFailed, guarded
 
 FRONT_QUEUES = 8
@@ -19,9 +16,9 @@ _INLINKS = (4, 16, 64)  # from each of these numbers on, one step higher
 _STEPS_DOWN = 4
 
 
-_STEPS_UP = np.array([bisect.bisect_right(_INLINKS, number) for number in range(256)], np.uint8)
+STEPS_UP = bytes(bisect.bisect_right(_INLINKS, number) for number in range(256))  # by number of in-links
 _PRIORITIES = [
-    [max(1, min(FRONT_QUEUES, FRONT_QUEUES + int(_STEPS_UP[inlinks]) - bisect.bisect_right(_DEPTHS, depth)))
+    [max(1, min(FRONT_QUEUES, FRONT_QUEUES + STEPS_UP[inlinks] - bisect.bisect_right(_DEPTHS, depth)))
      for inlinks in range(_INLINKS[-1] + 1)]
     for depth in range(_DEPTHS[-1] + 1)
 ]  # fmt: skip
@@ -70,6 +67,6 @@ def lowered(priority: int) -> int:
     return max(1, priority - _STEPS_DOWN)
 
 
-def steps_up(before: NDArray[np.uint8], after: NDArray[np.uint8]) -> NDArray[np.bool_]:
-    """True for each URL whose priority can change when its in-links grow from `before` to `after`."""
-    return np.not_equal(_STEPS_UP[before], _STEPS_UP[after])
+def raised(priority: int, steps: int) -> int:
+    """Returns the priority so many front queues higher, or lower where `steps` is negative."""
+    return min(FRONT_QUEUES, max(1, priority + steps)) if steps else priority

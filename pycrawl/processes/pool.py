@@ -30,6 +30,7 @@ from pycrawl.processes.pipe_queue import Receiver, Sender
 from pycrawl.processes.spawn import ForkServer
 
 _WORKER = "pycrawl.fetcher.process"
+_TRANSPORTS = {"curl": ("pycrawl.fetch.curl",)}  # by crawl.transport: what a fetcher imports besides
 _DIED = "died"
 _PROCESS_NAME = "pycrawl-fetcher"
 _UNKNOWN_CODE = 255  # what multiprocessing says of a process whose server is gone
@@ -85,7 +86,7 @@ class FetcherPool:
         self._log_file = log_file
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
         os.close(files.open_file(log_file.parent.parent, self._log_name, flags))  # what is wrong with it is said here
-        self._server = ForkServer(_WORKER)
+        self._server = ForkServer(_WORKER, *_TRANSPORTS.get(config.crawl.transport, ()))
         self._selector = selectors.DefaultSelector()
         self._stillborn = 0
         _allow_many_files()

@@ -30,15 +30,16 @@ _PAUSE_SECONDS = 0.05
 
 
 class ForkServer:
-    """Starts processes that run `main` of one module, which is given by its dotted name."""
+    """Starts processes that run `main` of one module, which is given by its dotted name. `more` are modules that this
+    one will import: they are loaded once, by the server, if they can be."""
 
-    def __init__(self, module: str) -> None:
+    def __init__(self, module: str, *more: str) -> None:
         self._module = module
         self.context = multiprocessing.get_context("forkserver")
         # One that runs already belongs to somebody else in this program: it is used as it is, and left running.
         self._is_ours = _server_pid() is None
         if self._is_ours:
-            self.context.set_forkserver_preload([module])
+            self.context.set_forkserver_preload([module, *more])
 
     def start(self, name: str, log_file: str, *values: object) -> ForkServerProcess:
         """Start a process that calls `main(*values)`, with all that it prints going to `log_file`

@@ -63,18 +63,17 @@ class Kinds:
         """Returns why a URL is a trap, in words; empty if it is none."""
         return self._record(host).trap(url)
 
-    def lets_others_first(self, host: Host, url: str) -> bool:
-        """True if other URLs of the host should go before this one; then `pass_over` is to be called, else
-        `end_passing_over`."""
-        return not self._novelty.is_dull_usual and self._record(host).lets_others_first(url)
-
-    def pass_over(self, host: Host, url: str) -> None:
-        """Count a URL that let others go first: after some of them, one is sent all the same."""
-        self._record(host).pass_over(url)
-
-    def end_passing_over(self, host: Host, url: str) -> None:
-        """Begin to count anew, as a URL of this kind is sent out."""
-        self._record(host).end_passing_over(url)
+    def has_turn(self, host: Host, url: str, others_wait: bool) -> bool:
+        """Decide whether a URL is sent now, or lets other URLs of its host go first because its kind brings little;
+        after some of the kind that did, one is sent all the same. Either is counted. Returns True if it is sent."""
+        kind = self._record(host).low_kind(url)
+        if kind is None:
+            return True
+        if others_wait and kind.lets_others_first and not self._novelty.is_dull_usual:
+            kind.passed_over += 1
+            return False
+        kind.passed_over = 0
+        return True
 
     def wants_close_look(self, host: Host, url: str) -> bool:
         """True if the fetcher should take a close look at the page. Not to be asked where nothing is judged."""
@@ -145,7 +144,8 @@ class Kinds:
     def _record(self, host: Host) -> HostRecord:
         record = self._records.get(host.id)
         if record is not None:
-            self._records.move_to_end(host.id)
+            if len(self._records) > _HOSTS_KEPT // 2:  # which one was asked for last matters when some have to leave
+                self._records.move_to_end(host.id)
             return record
         record = self._records[host.id] = self._read(host)
         if len(self._records) > _HOSTS_KEPT:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import secrets
+import os
 from collections import Counter
 from dataclasses import dataclass
 
@@ -14,7 +14,7 @@ from pycrawl.state.database import Database
 def write_first(database: Database, now: float) -> None:
     """Write the facts that `init` fixes for good: the secret seed of URL hashes, and when the crawl was made."""
     # SQLite's integers are signed: 63 bits stay readable as they are.
-    facts = (("hash_seed", secrets.randbits(63)), ("created_at", now))
+    facts = (("hash_seed", int.from_bytes(os.urandom(8), "little") >> 1), ("created_at", now))
     database.write_many("INSERT INTO meta VALUES (?, ?)", facts)
 
 

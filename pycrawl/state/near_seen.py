@@ -9,7 +9,6 @@ bands that `meta` has under "bands".
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from pycrawl.fingerprint.packed import Prints, unpack
 from pycrawl.state.band_index import I64, U32, U64
 from pycrawl.state.database import Database
 from pycrawl.state.near_join import Join, NearJoiner, SamePage, banding
+from pycrawl.state.nearness import join_of
 from pycrawl.state.runs.id_runs import IdRuns
 from pycrawl.state.stores import BANDS
 
@@ -123,7 +123,7 @@ class StoredClusters:
         return document_id
 
     def _stored(self, document_id: int) -> int:
-        join = _join_of(self._database, document_id)
+        join = join_of(self._database, document_id)
         return join[0] if join else 0
 
     def join(self, document_ids: U32, near_ids: U32) -> None:
@@ -157,15 +157,6 @@ def _columns(rows: list[tuple[int, bytes]]) -> tuple[U32, Prints]:
 # For readers
 
 
-@dataclass(frozen=True, slots=True)
-class Nearness:
-    """What a document was joined to."""
-
-    near_id: int  # the older document that it was joined to
-    resemblance: float  # of the two
-    representative_id: int  # the oldest document of their cluster
-
-
 def all_prints(database: Database, at_once: int = _ROWS_AT_ONCE) -> Iterator[tuple[U32, Prints]]:
     """Yields the ids and fingerprints of all documents with words, in the order of their ids, in portions."""
     rows = database.query("SELECT document_id, prints FROM page_prints ORDER BY document_id")
@@ -190,25 +181,6 @@ def packed_prints(database: Database, document_id: int) -> bytes:
 
 def count_prints(database: Database) -> int:
     return int(database.query("SELECT count(*) FROM page_prints").fetchone()[0])
-
-
-def nearness_of(database: Database, document_id: int) -> Nearness | None:
-    """Returns what a document was joined to; None if it was joined to none, though others may be joined to it."""
-    row = _join_of(database, document_id)
-    if row is None:
-        return None
-    near_id, resemblance = row
-    representative = near_id
-    while (step := _join_of(database, representative)) is not None:
-        representative = step[0]
-    return Nearness(near_id, resemblance, representative)
-
-
-def _join_of(database: Database, document_id: int) -> tuple[int, float] | None:
-    row: tuple[int, float] | None = database.query(
-        "SELECT near_id, resemblance FROM near WHERE document_id = ?", (document_id,)
-    ).fetchone()
-    return row
 
 
 def prints_by_document(database: Database, ids: Iterable[int]) -> dict[int, bytes]:

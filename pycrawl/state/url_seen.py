@@ -13,7 +13,7 @@ sorted arrays (`url_sorted`), so that a start reads instead of sorting; it may b
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -21,22 +21,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pycrawl.state.database import Database
-from pycrawl.state.unwanted import forgotten_text, row_hash
+from pycrawl.state.unwanted import row_hash
+from pycrawl.state.url_lookup import CHUNK, MOST_INLINKS, HashOf
 
 U64 = NDArray[np.uint64]
 U32 = NDArray[np.uint32]
 U8 = NDArray[np.uint8]
 I64 = NDArray[np.int64]
-HashOf = Callable[[str, int], int]  # returns the hash of a text of `urls`, given the crawl's seed
 _Array = TypeVar("_Array", U64, U32)
 _Number = TypeVar("_Number", np.uint8, np.int64)
 
-CHUNK = 65_536  # ids in one row of url_hashes
 _MOST_PARTITION_BITS = 8  # high bits of a hash that are the number of its partition, at most: 256 partitions
 _PARTITION_SIZE = 65_536  # hashes; when there are more on average, all partitions are cut in two
 _RECENT_SHARE = 64  # when one hash in 64 is recent, the partitions take the recent ones in
-_ID_BYTES = 4  # of an id in the sorted copy
-_MOST_INLINKS = 127  # in-links are counted up to here: seven bits
 _LEFT_FRONT = np.uint8(128)  # the eighth bit of an in-link count: the URL has left the front queues
 
 
@@ -118,7 +115,7 @@ class UrlSeen:
         flagged = self._inlinks[ids]
         left = flagged & _LEFT_FRONT
         before = flagged ^ left
-        after = np.minimum(before + counts, _MOST_INLINKS).astype(np.uint8)
+        after = np.minimum(before + counts, MOST_INLINKS).astype(np.uint8)
         self._inlinks[ids] = after | left
         self._dirty_chunks.update((np.unique(ids // self._chunk) * self._chunk).tolist())
         return before, after, left == 0
@@ -279,42 +276,6 @@ def _chunks(database: Database, first_id: int = 1) -> Iterator[U64]:
         yield np.frombuffer(data, np.uint64)
 
 
-def find_url(database: Database, url: str, seed: int, chunk: int = CHUNK, hash_of: HashOf = row_hash) -> int:
-    """Returns the id of one URL, or 0 if it is not known. It needs no `UrlSeen`: for readers beside a crawl."""
-    wanted = np.uint64(hash_of(url, seed))
-    with database.one_view():
-        return _in_sorted_copy(database, wanted) or _in_rest(database, url, wanted, chunk)
-
-
-def _in_sorted_copy(database: Database, wanted: np.uint64) -> int:
-    """Returns the id of a hash, or 0, as far as the sorted copy goes. It reads one partition."""
-    (partitions,) = database.query("SELECT count(*) FROM url_sorted").fetchone()
-    if not partitions:
-        return 0
-    partition = int(_partition_starts(partitions).searchsorted(wanted, "right")) - 1
-    row = database.query("SELECT hashes, ids FROM url_sorted WHERE partition = ?", (partition,)).fetchone()
-    if row is None:
-        return 0
-    found = np.zeros(1, np.uint32)
-    _look_up(np.frombuffer(row[0], np.uint64), np.frombuffer(row[1], np.uint32), np.array([wanted], np.uint64), found)
-    return int(found[0])
-
-
-def _in_rest(database: Database, url: str, wanted: np.uint64, chunk: int) -> int:
-    """Returns the id of a hash, or 0, among the URLs that are not in the sorted copy."""
-    (copied,) = database.query(f"SELECT coalesce(sum(length(ids)), 0) / {_ID_BYTES} FROM url_sorted").fetchone()
-    first_id = int(copied) // chunk * chunk + 1  # of the first chunk with a URL that is not in the copy
-    for hashes in _chunks(database, first_id):
-        hits = np.flatnonzero(hashes == wanted)
-        if len(hits):
-            return first_id + int(hits[0])
-        first_id += chunk
-    row = database.query(
-        "SELECT id FROM urls WHERE id >= ? AND url IN (?, ?)", (first_id, url, forgotten_text(int(wanted)))
-    ).fetchone()
-    return int(row[0]) if row else 0
-
-
 def ids_of_hashes(database: Database, wanted: U64, seed: int, chunk: int = CHUNK) -> dict[int, int]:
     """Returns hash → id, for those of the hashes whose URLs are known. It needs no `UrlSeen`."""
     found: dict[int, int] = {}
@@ -328,10 +289,3 @@ def ids_of_hashes(database: Database, wanted: U64, seed: int, chunk: int = CHUNK
         if (hash_of_url := row_hash(text, seed)) in asked:
             found[hash_of_url] = url_id
     return found
-
-
-def inlinks_of(database: Database, url_id: int, chunk: int = CHUNK) -> int:
-    """Returns the in-links of one URL as they were last written: for readers beside a crawl."""
-    start = url_id // chunk * chunk
-    row = database.query("SELECT counts FROM url_inlinks WHERE first_id = ?", (start,)).fetchone()
-    return row[0][url_id - start] & _MOST_INLINKS if row and url_id - start < len(row[0]) else 0

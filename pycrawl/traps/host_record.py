@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -18,7 +17,6 @@ from pycrawl.urls.parts import first_directory, host_key
 SAMPLE_EVERY = 32  # pages; of a kind that is above doubt, one page in 32 gets a close look
 PAGES_BEFORE_PROBE = 5  # pages of a host, or of a directory: enough to see whether all its pages are alike
 _MOST_PROBES = 4  # of one host: they are requests for nothing
-_PASSED_OVER = 64  # URLs of a kind with a low yield that let others go first, until one is sent all the same
 _LEAST_PAGES = 8  # of a host before one of its kinds is stopped …
 _LEAST_PAGES_OF_HOST = 16  # … and before the host is
 _FIRST_PAGES = 2  # of a kind: always new, whatever the kind is like
@@ -56,29 +54,23 @@ class HostRecord:
             series = self.series[here.series]
             if series.stopped and series.is_beyond(here):
                 return f"{self.key}{here.series}: {series.reason}"
-        for name, kind in self._kinds_of(url):
+        for name in (shape(url), section(url), ALL):
+            kind = self.kinds.get(name)
+            if kind is None:
+                continue
             if kind.stopped:
                 return f"{self.key}{name}: {kind.reason}"
             if kind.is_trusted:
                 return ""
         return ""
 
-    def lets_others_first(self, url: str) -> bool:
-        """True if other URLs of the host should go before this one."""
-        kind = self._low_kind(url)
-        return kind is not None and kind.passed_over < _PASSED_OVER
-
-    def pass_over(self, url: str) -> None:
-        """Count a URL that let others go first."""
-        kind = self._low_kind(url)
-        if kind is not None:
-            kind.passed_over += 1
-
-    def end_passing_over(self, url: str) -> None:
-        """Begin to count anew, as a URL of this kind is sent out."""
-        kind = self._low_kind(url)
-        if kind is not None:
-            kind.passed_over = 0
+    def low_kind(self, url: str) -> KindRecord | None:
+        """The narrowest kind of the URL whose yield is low, the host itself excluded; None if there is none."""
+        for name in (shape(url), section(url)):
+            kind = self.kinds.get(name)
+            if kind is not None and kind.yield_ < LOW and name != ALL:
+                return kind
+        return None
 
     def is_above_doubt(self, url: str) -> bool:
         """True if pages of the URL's section need no close look, but for a sample of them."""
@@ -171,18 +163,6 @@ class HostRecord:
         self.watched = {name for name, one in self.series.items() if one.is_watched}
 
     # Kinds
-
-    def _kinds_of(self, url: str) -> Iterator[tuple[str, KindRecord]]:
-        """The records of the kinds that a URL is of, the narrowest first."""
-        for name in (shape(url), section(url), ALL):
-            if name in self.kinds:
-                yield name, self.kinds[name]
-
-    def _low_kind(self, url: str) -> KindRecord | None:
-        for name, kind in self._kinds_of(url):
-            if kind.yield_ < LOW and name != ALL:
-                return kind
-        return None
 
     def _is_good(self, name: str) -> bool:
         whole, kind = self.kinds.get(ALL), self.kinds.get(name)

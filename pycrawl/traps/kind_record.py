@@ -41,6 +41,7 @@ _LONG_CHAIN = 200_000  # likewise of pages that lead to one other: a chain has t
 _LONG_SERIES = 50_000_000  # likewise if these are numbered or dated one after the other: 10,000 pages
 _BRANCHES = 1.5  # new links a page, on average, above which pages branch
 
+_PASSED_OVER = 64  # URLs of a kind with a low yield that let others go first, until one is sent all the same
 _GOOD_RECORD = 4  # pages that a kind must have to go on where a wider one is stopped
 _PROOF = 8  # pages of a kind, and of its host, that all get a close look
 _DOUBTS = 16  # pages that all get a close look after a dull one that leads on
@@ -153,6 +154,12 @@ class KindRecord:
     @property
     def is_good(self) -> bool:
         return self.yield_ >= GOOD and self.open_share >= GOOD
+
+    @property
+    def lets_others_first(self) -> bool:
+        """True if other URLs of the host should go before those of this kind, which has a low yield: then one more is
+        to be counted in `passed_over`. When its turn comes, that begins anew."""
+        return self.passed_over < _PASSED_OVER
 
     @property
     def is_trusted(self) -> bool:

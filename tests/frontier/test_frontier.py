@@ -14,7 +14,7 @@ from pycrawl.frontier.discovered import Discovered
 from pycrawl.frontier.host_pace import HostPace
 from pycrawl.model import RobotsFile
 from pycrawl.state.documents import Visit
-from pycrawl.state.url_seen import inlinks_of
+from pycrawl.state.url_lookup import inlinks_of
 from pycrawl.urls.parts import url_hash
 from tests.frontier.crawl_state import SEED, CrawlState, pack
 

@@ -360,6 +360,15 @@ def test_a_body_scan_finds_what_is_there(body: bytes) -> None:
         assert not found & NOT_UTF8
 
 
+@pytest.mark.parametrize("tag", [b"<doc", b"</doc", b"<DOC>", b"</Doc"])
+def test_a_tag_of_trec_web_is_found_wherever_it_stands(tag: bytes) -> None:
+    for before in range(40):
+        for behind in range(20):
+            assert scan_body(b"<" * before + tag + b"x" * behind) == DOC_TAG
+            assert scan_body(b"<" * before + tag[:-2] + b"x" * behind) == 0
+        assert scan_body(b"d" * before + b"\x1b<d" + b"<" * 17) == ESCAPE
+
+
 def test_every_character_is_well_formed_and_no_half_of_one() -> None:
     for code in range(0x80, 0x110000, 37):
         if not 0xD800 <= code < 0xE000:

@@ -8,6 +8,8 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from pycrawl.crawl.directory import CrawlDirectory
+from pycrawl.model import Kind
 from pycrawl.state.database import Database
 from tests.power import planted
 from tests.power.recording import mark_in
@@ -28,7 +30,9 @@ def main(faults: Sequence[str] = ()) -> None:
         for key, value in values.items():
             assert hasattr(module, key), f"{name} has no {key} any more: what makes it do more in less time now?"
             setattr(module, key, value)
-    _mark_commits(Path(os.environ["POWER_TRACE"]))
+    trace = Path(os.environ["POWER_TRACE"])
+    _mark_commits(trace)
+    _mark_added(trace)
     for fault in faults:
         planted.FAULTS[fault]()
     from pycrawl.cli import main as run
@@ -46,3 +50,15 @@ def _mark_commits(trace: Path) -> None:
             mark_in(trace, "commit")
 
     Database.commit = marked  # type: ignore[method-assign]  # every commit of the program
+
+
+def _mark_added(trace: Path) -> None:
+    """What `add` has left in the inbox counts from then on, though it takes a moment until the program has ended."""
+    leave = CrawlDirectory.leave_in_inbox
+
+    def marked(self: CrawlDirectory, urls: Sequence[str], kind: Kind = Kind.PAGE) -> None:
+        leave(self, urls, kind)
+        for url in urls:
+            mark_in(trace, "added", url=url)
+
+    CrawlDirectory.leave_in_inbox = marked  # type: ignore[method-assign]

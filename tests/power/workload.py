@@ -6,12 +6,14 @@ from __future__ import annotations
 import random
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from types import TracebackType
 
 from tests.e2e.crawling import FAST, RUN_SECONDS, Settings, merged, toml
-from tests.e2e.site import Reply, Site, page
+from tests.e2e.site import Reply, Site, after, page
 from tests.near_texts import make_family, make_text
 from tests.power.recording import CHECKOUT, Recording
 
@@ -40,6 +42,8 @@ class Web:
         self.plain = [f"/pages/{number}.html" for number in range(pages)]
         self.private = [f"/private/{number}.html" for number in range(max(3, pages // 10))]
         self.added = [f"/added/{number}.html" for number in range(2)]
+        self.is_free = threading.Event()  # until it is set, the page /held is not answered, and a crawl goes on
+        self.is_free.set()
         self.sites = [Site({}, f"127.0.0.{number}") for number in (1, 2)]
         shared = page(text=make_text(chance, 60))
         for site in self.sites:
@@ -58,14 +62,13 @@ class Web:
         served |= {f"/near/{number}": page(text=text) for number, text in enumerate(family.texts)}
         served |= {f"/copy/{number}": served[self.private[number]] for number in range(2)}
         served |= {"/shared": shared, "/broken": Reply(status=500)}
+        served["/held"] = replace(self._text("/held"), before=after(self.is_free, RUN_SECONDS))
         served["/moved"] = Reply(status=302, headers={"Location": self.plain[0]})
         linked = [path for path in served if path not in self.added]
         hubs = {f"/hub/{begin}": page(*linked[begin : begin + 10]) for begin in range(0, len(linked), 10)}
         served |= hubs
         served["/"] = page(*hubs)
-        return {
-            path: Reply(one.body, one.status, headers=one.headers, seconds=_SECONDS) for path, one in served.items()
-        }
+        return {path: replace(one, seconds=_SECONDS) for path, one in served.items()}
 
     def _text(self, path: str) -> Reply:
         return page(text=f"{path} {make_text(self._chance, 60)}")
@@ -130,15 +133,15 @@ class Workload:
     def crawl_and_add(self) -> None:
         """`add` while a crawl runs."""
         before = self._web.asked()
+        self._web.is_free.clear()
         running = self.start("crawl")
-        self._until(running, lambda: self._web.asked() > before)
-        for path, site in zip(self._web.added, self._web.sites, strict=True):
-            self.add(site.url + path)
+        try:
+            self._until(running, lambda: self._web.asked() > before)
+            for path, site in zip(self._web.added, self._web.sites, strict=True):
+                self.run("add", site.url + path)
+        finally:
+            self._web.is_free.set()
         _check(running)
-
-    def add(self, url: str) -> None:
-        self.run("add", url)
-        self._recording.mark("added", url=url)
 
     def recrawl(self) -> None:
         self._web.change()

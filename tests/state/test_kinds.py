@@ -337,13 +337,9 @@ def test_kinds_that_bring_little_let_others_first(state: Database) -> None:
         site.page(f"/calendar/{month}", "a month", f"/calendar/{month + 1}")
     assert site.kinds.watches(site.host)
     url = site.url("/calendar/9")
-    asked = []
-    for _ in range(130):
-        asked.append(site.kinds.lets_others_first(site.host, url))
-        assert asked[-1] == site.kinds.lets_others_first(site.host, url), "a question changes nothing"
-        (site.kinds.pass_over if asked[-1] else site.kinds.end_passing_over)(site.host, url)
+    asked = [not site.kinds.has_turn(site.host, url, others_wait=True) for _ in range(130)]
     assert asked == ([True] * 64 + [False]) * 2
-    assert not site.kinds.lets_others_first(site.host, site.url("/article/9"))
+    assert site.kinds.has_turn(site.host, site.url("/article/9"), others_wait=True)
 
 
 def test_a_host_that_has_recovered_is_watched_no_more(state: Database) -> None:

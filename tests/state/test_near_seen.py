@@ -16,7 +16,8 @@ from pycrawl.state.band_index import BandIndex
 from pycrawl.state.database import Database
 from pycrawl.state.mirrors import Mirrors, mirrors, original_of
 from pycrawl.state.near_join import MARGIN, Clusters, Join, NearJoiner, banding
-from pycrawl.state.near_seen import NearSeen, all_prints, bands_of_index, count_prints, nearness_of
+from pycrawl.state.near_seen import NearSeen, all_prints, bands_of_index, count_prints
+from pycrawl.state.nearness import nearness_of
 from tests.near_texts import edited, make_family, make_text
 
 THRESHOLD = 0.9

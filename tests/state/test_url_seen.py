@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pycrawl.state import url_seen
+from pycrawl.state import url_lookup, url_seen
 from pycrawl.state.database import Database
-from pycrawl.state.url_seen import UrlSeen, find_url, inlinks_of
+from pycrawl.state.url_lookup import find_url, inlinks_of
+from pycrawl.state.url_seen import UrlSeen
 from pycrawl.urls.parts import url_hash
 
 SEED = 7
@@ -159,7 +160,7 @@ def test_real_chunks_and_real_hashes(tmp_path: Path) -> None:
 
     database = Database.create(tmp_path / "state.db")
     seen = UrlSeen(database, SEED)
-    count = 2 * url_seen.CHUNK + 100
+    count = 2 * url_lookup.CHUNK + 100
     hashes = array([url_hash(url(number), SEED) for number in range(count)])
     for start in range(0, count, 50_000):
         seen.insert(hashes[start : start + 50_000])
@@ -172,7 +173,7 @@ def test_real_chunks_and_real_hashes(tmp_path: Path) -> None:
     looked = again.look(hashes)
     assert (looked.ids == looked.first + 1).all()
     assert not again.look(hashes + np.uint64(1)).ids.any()
-    for number in (0, url_seen.CHUNK - 1, url_seen.CHUNK, count - 101, count - 1):
+    for number in (0, url_lookup.CHUNK - 1, url_lookup.CHUNK, count - 101, count - 1):
         assert find_url(database, url(number), SEED) == number + 1
     assert find_url(database, url(count), SEED) == 0
     database.close()
