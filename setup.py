@@ -72,6 +72,7 @@ setup(
         "beautifulsoup4 >=4.12,<5",
         "certifi",
         "click >=8.1,<9",
+        "feedparser >=6.0.11,<7",
         "google-re2 >=1.1.20250722,<2",
         "fastwarc >=1,<2",
         "isal >=1.7,<2",

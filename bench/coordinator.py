@@ -26,6 +26,7 @@ from pycrawl.crawl.directory import CrawlDirectory
 from pycrawl.crawl.progress import RunLimits
 from pycrawl.crawl.session import Session
 from pycrawl.fetch.transport import Response
+from pycrawl.fetcher.named_links import NamedPacker
 from pycrawl.fetcher.page_result import PageReader
 from pycrawl.fetcher.probe_result import ProbeReader
 from pycrawl.fetcher.robots_result import RobotsReader, RulesCache
@@ -33,6 +34,7 @@ from pycrawl.model import FetchJob, Jobs, Kind, Results
 from pycrawl.processes.messages import pack, unpack_results
 from pycrawl.processes.pool import FetcherPool, News
 from pycrawl.processes.signals import Interrupts
+from pycrawl.urls.normal_form import UrlRules
 from pycrawl.urls.scope import Scope
 
 PORT = 80
@@ -106,7 +108,7 @@ def _readers(config: Config, seed: int) -> dict[Kind, PageReader | ProbeReader |
     return {
         Kind.PAGE: PageReader(config, scope, seed),
         Kind.PROBE: ProbeReader(config),
-        Kind.ROBOTS: RobotsReader(config, scope.settings, rules),
+        Kind.ROBOTS: RobotsReader(config, scope.settings, rules, NamedPacker(UrlRules.of(config), scope, seed)),
     }
 
 

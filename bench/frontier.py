@@ -26,6 +26,7 @@ from pycrawl.processes.allocation import give_freed_memory_back
 from pycrawl.state.counters import Counters
 from pycrawl.state.database import Database
 from pycrawl.state.hosts import Hosts
+from pycrawl.state.sources import Sources
 from pycrawl.state.standings import Standings
 from pycrawl.state.unwanted import Unwanted
 from pycrawl.state.url_seen import UrlSeen
@@ -53,8 +54,9 @@ class State:
         self.standings = Standings(database)
         judge = Judge(CONFIG, Unwanted(database, SEED))
         self.frontier = Frontier(
-            database, self.hosts, self.counters, self.seen, self.standings, judge, CONFIG, random.Random(1)
-        )
+            database, self.hosts, self.counters, self.seen, self.standings, judge, Sources(database, CONFIG),
+            CONFIG, random.Random(1),
+        )  # fmt: skip
         database.empty_cache()  # as `Session` does
         give_freed_memory_back()
 

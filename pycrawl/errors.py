@@ -20,8 +20,8 @@ from __future__ import annotations
 
 # What to do where pycrawl.toml is there, and state.db is not.
 START_ANEW = (
-    "Put back a copy of state.db; or start anew: move docs/ away (its pages stay readable with zcat, but pycrawl cannot"
-    " take them in again), then `pycrawl init` with the seeds makes a new state and keeps pycrawl.toml."
+    "Put back a copy of state.db; or start anew: move docs/ away, then `pycrawl init` with the seeds makes a new state"
+    " and keeps pycrawl.toml, and `pycrawl import` takes in the pages of the files that were moved."
 )
 
 

@@ -22,6 +22,8 @@ class Kind(IntEnum):
     PAGE = 0
     ROBOTS = 1
     PROBE = 2  # a URL that cannot exist, to learn how the host answers for pages that it does not have
+    SITEMAP = 3  # a list of URLs: it is read, and not stored
+    FEED = 4  # RSS, Atom, JSON Feed: likewise; its entries without a link are documents
 
 
 class Via(IntEnum):
@@ -30,6 +32,9 @@ class Via(IntEnum):
     SEED = 0
     LINK = 1
     REDIRECT = 2
+    SITEMAP = 3  # its parent is the sitemap that names it
+    FEED = 4  # its parent is the feed that names it
+    ROBOTS = 5  # a sitemap that a robots.txt names; its parent is the URL for whose sake that was asked for
 
 
 class Closure(IntEnum):
@@ -72,6 +77,10 @@ class Outcome(StrEnum):
     UNWANTED_TYPE = "unwanted-type"  # 2xx, of a content type outside the scope; its body was not read
     SOFT_404 = "soft-404"  # 2xx, but like the host's answer for missing pages: it is not stored, not followed
     TRAP = "trap"  # not asked for, as its kind of page has brought nothing new for long
+    READ = "read"  # a sitemap or feed was read
+    BAD_SITEMAP = "bad-sitemap"  # it is no sitemap, or one that cannot be read; the detail says why
+    BAD_FEED = "bad-feed"  # likewise
+    SOURCE_LIMIT = "source-limit"  # not asked for: its host has more sitemaps or feeds than max_per_host
     ROBOTS_DENIED = "robots-denied"
     ROBOTS_UNREACHABLE = "robots-unreachable"  # robots.txt gave 5xx or no answer: nothing may be fetched
     ROBOTS_UNKNOWN = "robots-unknown"  # the fetcher lacks the host's rules: send the job again with them
@@ -125,6 +134,10 @@ CONDUCT: dict[Outcome, Conduct] = {
     Outcome.UNWANTED_TYPE: _FINE,
     Outcome.SOFT_404: _FINE,
     Outcome.TRAP: _NOT_ASKED,
+    Outcome.READ: _FINE,
+    Outcome.BAD_SITEMAP: _FINAL,
+    Outcome.BAD_FEED: _FINAL,
+    Outcome.SOURCE_LIMIT: _NOT_ASKED,
     Outcome.ROBOTS_DENIED: _NOT_ASKED,
     Outcome.CLIENT_ERROR: _FINAL,
     Outcome.SERVER_ERROR: _AGAIN,
@@ -193,6 +206,8 @@ class FetchJob(NamedTuple):
     robots: RobotsFile | None = None  # the rules of the URL's origin, sent when the fetcher lacks them
     ahead: bool = False  # sent before its turn: the fetcher waits until another fetch of the host has ended well
     site: str = ""  # of a robots job: the origin whose rules are asked for, as redirects may lead elsewhere
+    vouchers: tuple[str, ...] = ()  # of a sitemap: hosts whose robots.txt names it, so that it may list their URLs
+    level: int = 0  # of a sitemap: index files that led to it
 
 
 class PackedLinks(NamedTuple):
@@ -239,6 +254,39 @@ class CloseLook(NamedTuple):
     backs: int = 0  # links to pages that are known but not fetched, the menu's links excluded
 
 
+class Named(NamedTuple):
+    """URLs that a sitemap or feed names. All have their text here, so that nothing is lost if they are dropped."""
+
+    kind: Kind  # what they are: PAGE, or SITEMAP in an index
+    links: PackedLinks
+    ask: int = 0  # bits of `urls/asks.py`
+    rise: int = 0  # how many front queues higher than others of their depth they wait
+    hints: bytes = b""  # a record of `urls/hints.py` for each; empty: there are none
+
+
+class EntryDocument(NamedTuple):
+    """An entry of a feed that links to no page: it is stored under a URL of its own."""
+
+    url: str  # that of the feed, with the entry's name as fragment
+    url_hash: int
+    body: StoredBody
+
+
+class SourceAnswer(NamedTuple):
+    """What was read off a sitemap or feed."""
+
+    named: tuple[Named, ...] = ()
+    documents: tuple[EntryDocument, ...] = ()
+    more: bool = False  # another result of the same job follows, with more of its URLs
+    digest: bytes = NO_DIGEST  # of what it names
+    entries: int = 0  # in all
+    wait: float = 0.0  # seconds between two visits, as it asks for; 0: it does not
+    skip_hours: int = 0  # bits: hours of the day (UTC) in which it asks not to be visited
+    skip_days: int = 0  # bits: days of the week, Monday first
+    hub: str = ""  # the WebSub hub that a feed names
+    topic: str = ""  # the URL of the feed as that hub knows it
+
+
 _NOTHING_COUNTED: Mapping[str, int] = {}
 _NOTHING_MEASURED: Mapping[str, float] = {}
 
@@ -273,6 +321,7 @@ class FetchResult(NamedTuple):
     filtered: Mapping[str, int] = _NOTHING_COUNTED  # reason → links of this page that have no normal form
     robots: RobotsFile | None = None  # of a robots job that was answered
     close_look: CloseLook | None = None  # of a page whose job wanted it, and of an answer to a probe that has text
+    source: SourceAnswer | None = None  # of a sitemap or feed that was read
 
 
 class Results(NamedTuple):

@@ -15,6 +15,7 @@ import click
 
 from pycrawl.cli import output
 from pycrawl.cli.common import crawl_directory, directory_option, moment, open_for_reading
+from pycrawl.cli.repeating import IF_RUNNING, holding, repeat
 from pycrawl.errors import NothingFetched, PycrawlError, StoppedByLimit, UsageError
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from pycrawl.config import Config
     from pycrawl.crawl.directory import CrawlDirectory
     from pycrawl.crawl.progress import Ended, RunLimits
+    from pycrawl.processes.signals import Interrupts
 
 _INTERRUPTED = 130
 
@@ -67,6 +69,21 @@ def _reads(kind: str) -> Any:
 @click.option(
     "--recrawl", is_flag=True, help="Also visit again the pages whose last visit is older than recrawl.min_interval."
 )
+@click.option(
+    "--if-running",
+    type=click.Choice(IF_RUNNING),
+    default="fail",
+    show_default=True,
+    help="When another crawl runs in the directory: fail (exit code 3), skip this run (silently, exit code 0), or wait"
+    " until it has ended.",
+)
+@click.option("--quiet", is_flag=True, help="Print nothing when all goes well.")
+@click.option(
+    "--every",
+    metavar="TIME",
+    callback=_reads("duration"),
+    help="Start a run every so often, such as 6h, until a signal comes; each one reads the settings anew.",
+)
 def command(
     path: Path,
     max_pages: int | None,
@@ -76,6 +93,9 @@ def command(
     fetchers: int | None,
     report: Path | None,
     recrawl: bool,
+    if_running: str,
+    quiet: bool,
+    every: float | None,
 ) -> None:
     """Crawl until nothing is left, a limit is reached, or Ctrl-C.
 
@@ -84,7 +104,8 @@ def command(
 
     \b
       pycrawl crawl --max-pages 1000
-      pycrawl crawl --max-time 2h --recrawl      (for cron)
+      pycrawl crawl --recrawl --max-time 2h --quiet --if-running skip      (for cron)
+      pycrawl crawl --recrawl --every 6h                                   (in its place)
     """
     from pycrawl.crawl.progress import RunLimits
 
@@ -92,8 +113,19 @@ def command(
     limits = RunLimits(
         max_pages or never, max_time or never, max_bytes or never, never if max_depth is None else max_depth
     )
+    directory = crawl_directory(path)
+
+    def run(signals: Interrupts | None = None) -> None:
+        directory.config()  # what is wrong is said before this run waits for another one
+        with holding(directory, if_running, signals) as is_held:
+            if is_held:
+                _crawl(directory, limits, fetchers, report, recrawl, quiet)
+
     with _dated_errors():
-        _crawl(crawl_directory(path), limits, fetchers, report, recrawl)
+        if every is None:
+            run()
+        else:
+            repeat(every, run, quiet)
 
 
 @contextmanager
@@ -109,13 +141,13 @@ def _dated_errors() -> Iterator[None]:
 
 
 def _crawl(
-    directory: CrawlDirectory, limits: RunLimits, fetchers: int | None, report: Path | None, recrawl: bool
+    directory: CrawlDirectory, limits: RunLimits, fetchers: int | None, report: Path | None, recrawl: bool, quiet: bool
 ) -> None:
+    """Does one run; the directory is held."""
     config = directory.config()
     if report is not None:
         _must_be_writable(report)
-    with directory.hold():
-        ended = _run(directory, config, fetchers, limits, recrawl)
+    ended = _run(directory, config, fetchers, limits, recrawl, quiet)
     if report is not None:
         _write_report(report, ended)
     if ended.reason == "interrupted":
@@ -156,13 +188,15 @@ def _figures(ended: Ended) -> dict[str, Any]:
     return {**figures.pop("counts"), **figures}
 
 
-def _run(directory: CrawlDirectory, config: Config, fetchers: int | None, limits: RunLimits, recrawl: bool) -> Ended:
+def _run(
+    directory: CrawlDirectory, config: Config, fetchers: int | None, limits: RunLimits, recrawl: bool, quiet: bool
+) -> Ended:
     from pycrawl.api.running import run_crawl
 
-    return run_crawl(directory, config, fetchers, limits, recrawl, _open_display)
+    return run_crawl(directory, config, fetchers, limits, recrawl, lambda: _open_display(quiet))
 
 
-def _open_display() -> Display:
+def _open_display(quiet: bool) -> Display:
     from pycrawl.cli.display import open_display  # while the fetchers start
 
-    return open_display()
+    return open_display(quiet)

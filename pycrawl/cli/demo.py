@@ -37,7 +37,7 @@ _COLLECTION = "docs/WTX001/B01.gz"
 @click.argument("target", metavar="[DIR]", required=False, type=directory_type)
 @directory_option_or_argument
 def command(target: Path | None, path: Path | None) -> None:
-    """Crawl a small synthetic web, served on this machine for the purpose.
+    """Crawl a small synthetic web, served on this machine for it.
 
     The crawl is made in DIR, by default demo-crawl. The web has 30 hosts and 1,500 pages, some of them broken, moved,
     copied or denied by robots.txt; it is served on loopback addresses, so nothing leaves this machine. A demo that was

@@ -37,7 +37,9 @@ class Display(Protocol):
     def end(self, ended: Ended, docs: Path) -> None: ...
 
 
-def open_display() -> Display:
+def open_display(quiet: bool = False) -> Display:
+    if quiet:
+        return NoDisplay()
     if not sys.stdout.isatty():
         return PlainDisplay()
     from pycrawl.cli.live_display import LiveDisplay  # loads rich, which takes a tenth of a second
@@ -93,6 +95,27 @@ def time_left(progress: Progress) -> str:
     if math.isfinite(progress.seconds_left):
         return f"{duration(max(0.0, progress.seconds_left))} left"
     return "until nothing is left"
+
+
+class NoDisplay:
+    """Shows nothing: for cron jobs that are to be heard of only when something is wrong."""
+
+    def __enter__(self) -> NoDisplay:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        pass
+
+    def show(self, progress: Progress) -> None:
+        pass
+
+    def say(self, text: str) -> None:
+        pass
+
+    def end(self, ended: Ended, docs: Path) -> None:
+        pass
 
 
 class PlainDisplay:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import keyword
 import re
 
 import click
@@ -12,7 +13,7 @@ import click
 COMMANDS_BY_USE = {
     "Crawl": ("init", "add", "crawl", "demo"),
     "Look": ("stats", "why", "robots", "list", "get", "versions", "diff", "dups"),
-    "Take out": ("export",),
+    "Take out": ("export", "import", "report"),
     "Care": ("retry", "forget", "verify", "audit", "compact"),
 }
 COMMANDS = tuple(name for names in COMMANDS_BY_USE.values() for name in names)
@@ -45,7 +46,8 @@ class LazyGroup(click.Group):
 
 
 def load(name: str) -> click.Command:
-    command: click.Command = importlib.import_module(f"pycrawl.cli.{name}").command
+    module = f"{name}_" if keyword.iskeyword(name) else name  # "import" cannot be the name of a module
+    command: click.Command = importlib.import_module(f"pycrawl.cli.{module}").command
     return command
 
 

@@ -16,6 +16,7 @@ from pycrawl.urls.reasons import Reason
 if TYPE_CHECKING:
     from pycrawl.crawl.seeding import Seeded
     from pycrawl.crawl.session import Session
+    from pycrawl.model import Kind
 
 _BATCH = 100_000  # lines that are entered and committed together
 
@@ -33,15 +34,17 @@ def lines_of(urls: Iterable[str], files: Iterable[TextIO]) -> Iterator[str]:
             raise UsageError(f"{file.name}: cannot be read as text: {error}") from None
 
 
-def seed(session: Session, lines: Iterator[str]) -> Seeded:
-    """Enters all lines, and commits after each batch; returns how many were new, known and refused."""
+def seed(session: Session, lines: Iterator[str], kind: Kind | None = None) -> Seeded:
+    """Enters all lines, as pages unless `kind` says that they are sitemaps or feeds, and commits after each batch;
+    returns how many were new, known and refused."""
     from pycrawl.crawl.seeding import Seeded, add_seeds
+    from pycrawl.model import Kind
 
     total = Seeded()
     begun = time.monotonic()
     show = output.shows_progress()
     while batch := list(islice(lines, _BATCH)):
-        total.add(add_seeds(session, batch, time.time()))
+        total.add(add_seeds(session, batch, time.time(), kind or Kind.PAGE))
         session.commit(time.time())
         if show and len(batch) == _BATCH:
             done = total.new + total.known + total.refused.total()

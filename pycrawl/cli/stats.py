@@ -105,6 +105,7 @@ def _lines(facts: dict[str, Any]) -> list[str]:
         f"mirrors     {_mirrors(facts['mirrors'])}",
         f"robots.txt  {plural(facts['robots_denied'], 'URL')} denied",
         *_unreachable_lines(facts["robots_unreachable"]),
+        *_source_lines(facts),
         f"status      {_family(facts['status'])}",
         f"errors      {_family(facts['errors'])}",
         f"skipped     {_family(facts['filtered'])}",
@@ -158,6 +159,14 @@ def _aside_lines(aside: dict[str, int]) -> list[str]:
         return []
     lines = [f"left out    {plural(sum(aside.values()), 'URL')}, which can be let in by other settings:"]
     return lines + [f"            {count:,}  {reasons.in_words(reason)}" for reason, count in aside.items()]
+
+
+def _source_lines(facts: dict[str, Any]) -> list[str]:
+    return [
+        f"{kind:<11} {one['known']:,} known, {one['read']:,} read; visits: {_family(one['visits'])}"
+        for kind in ("sitemaps", "feeds")
+        if (one := facts[kind])["known"]
+    ]
 
 
 def _unreachable_lines(unreachable: dict[str, Any]) -> list[str]:

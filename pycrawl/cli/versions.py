@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @click.argument("url")
 @json_option
 def command(path: Path, url: str, as_json: bool) -> None:
-    """List the stored versions of a page, and how much changed from each to the next.
+    """List the stored versions of a page, and how much changed each time.
 
     Changes are cosmetic (the words of the main content are the same), edited (at least half of it is as it was) or
     rewritten; `recrawl.keep` says which of them are stored. `pycrawl get --at TIME` writes a version, `pycrawl diff`

@@ -9,7 +9,16 @@ from typing import Any
 import click
 
 from pycrawl.cli import output
-from pycrawl.cli.common import crawl_directory, directory_option, json_option, moment, open_for_reading, plural, size
+from pycrawl.cli.common import (
+    crawl_directory,
+    directory_option,
+    duration,
+    json_option,
+    moment,
+    open_for_reading,
+    plural,
+    size,
+)
 from pycrawl.cli.reasons import in_words
 from pycrawl.cli.robots import verdict_line
 
@@ -58,6 +67,7 @@ def _lines(facts: dict[str, Any], verbose: bool) -> list[str]:
     lines += _visit_lines(facts)
     lines += _version_lines(facts["versions"], verbose)
     lines += _copy_lines(facts["copy"])
+    lines += _source_lines(facts)
     lines += _next_lines(facts)
     if verbose or facts["state"] in ("queued", "unknown") or facts["reason"].startswith("robots"):
         lines.append(f"  robots.txt: {verdict_line(facts['robots'])}")
@@ -100,7 +110,14 @@ def _found_lines(facts: dict[str, Any]) -> list[str]:
     found = facts["found"]
     if not found:
         return []
-    words = {"seed": "a seed", "link": "linked from", "redirect": "the target of a redirect from"}
+    words = {
+        "seed": "a seed",
+        "link": "linked from",
+        "redirect": "the target of a redirect from",
+        "sitemap": "named by sitemap",
+        "feed": "named by feed",
+        "robots": "named by a robots.txt, which was asked for the sake of",
+    }
     lines = []
     for number, step in enumerate(found):
         start = f"  found {moment(step['found_at'])}:" if not number else "    which is"
@@ -160,6 +177,29 @@ def _copy_lines(copy: dict[str, Any] | None) -> list[str]:
     lines = [f"  a near-duplicate of {_page(copy['of'])} (resemblance {copy['resemblance']:.3f})"]
     if copy["representative"] != copy["of"]:
         lines.append(f"    in the cluster of {_page(copy['representative'])}")
+    return lines
+
+
+def _source_lines(facts: dict[str, Any]) -> list[str]:
+    """What is known of a sitemap or feed; and what one says of the URL."""
+    lines = []
+    source = facts.get("source")
+    if source:
+        read = (
+            f"named {plural(source['entries'], 'URL')} {moment(source['read_at'])}" if source["read_at"] else "not read"
+        )
+        seen = f"; {plural(source['changes'], 'change')} seen in {duration(source['watched_seconds'])}"
+        lines.append(f"  a {source['kind']}: {read}{seen if source['watched_seconds'] else ''}")
+        if source["next_at"] is not None:
+            lines.append(f"  next: {moment(source['next_at']) if source['next_at'] > time.time() else 'it is due now'}")
+    says = facts.get("sitemap_says")
+    if says and (says["lastmod"] or says["changefreq"] or says["priority"] is not None):
+        said = [
+            f"changed {moment(says['lastmod'])}" if says["lastmod"] else "",
+            f"changes {says['changefreq']}" if says["changefreq"] else "",
+            f"priority {says['priority']}" if says["priority"] is not None else "",
+        ]
+        lines.append(f"  {says['source']} says: {', '.join(filter(None, said))}")
     return lines
 
 

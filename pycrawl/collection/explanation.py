@@ -22,9 +22,11 @@ from pycrawl.state.kinds_table import kinds_of, series_of
 from pycrawl.state.ledger import Standing, State, standing, words_of
 from pycrawl.state.mirrors import original_of
 from pycrawl.state.nearness import nearness_of
+from pycrawl.state.sources import NEVER, hint_of, source_of
 from pycrawl.state.unwanted import Unwanted
 from pycrawl.state.url_lookup import find_url, inlinks_of
 from pycrawl.urls import asks
+from pycrawl.urls.hints import CHANGE_FREQUENCIES, NO_PRIORITY
 from pycrawl.urls.host_settings import SettingsByHost
 from pycrawl.urls.parts import host_key, url_hash
 from pycrawl.urls.reasons import Reason
@@ -39,6 +41,7 @@ _ASK_WORDS = {
     asks.META: "nofollow in the page's meta robots",
     asks.HEADER: "nofollow in the page's X-Robots-Tag",
     asks.SOFT_404: "the page says what its host says of missing pages",
+    asks.FOREIGN: "a sitemap of another host, which its own does not name",
 }
 
 
@@ -68,6 +71,10 @@ def explain(database: Database, config: Config, url: str, all_links: bool = Fals
         "versions": _versions(database, url_hash(url, seed)),
         "copy": _copy(database, one.document_id) if one is not None and one.document_id else None,
         "charset": _charset(database, one.document_id) if one is not None and one.document_id else None,
+    }
+    facts |= {
+        "source": _source(database, url_id) if url_id else None,
+        "sitemap_says": _sitemap_says(database, url_id) if url_id else None,
     }
     facts |= _next(database, config, one, host)
     facts |= {
@@ -124,6 +131,37 @@ def _stands(one: Standing | None, now: Reason | None) -> dict[str, Any]:
 def _found(database: Database, url_id: int) -> list[dict[str, Any]]:
     chain = urls_table.discovery_chain(database, url_id, _LONGEST_CHAIN) if url_id else []
     return [{"url": step.url, "via": step.via, "depth": step.depth, "found_at": step.found_at} for step in chain]
+
+
+def _source(database: Database, url_id: int) -> dict[str, Any] | None:
+    """Returns what is known of a sitemap or feed; None if the URL is none."""
+    found = source_of(database, url_id)
+    if found is None:
+        return None
+    return {
+        "kind": found.kind.name.lower(),
+        "read_at": found.read_at or None,
+        "entries": found.entries,
+        "next_at": found.next_at if found.next_at < NEVER else None,
+        "watched_seconds": found.watched.seconds,
+        "changes": found.watched.changes,
+        "failures": found.watched.failures,
+        "hub": found.hub or None,
+    }
+
+
+def _sitemap_says(database: Database, url_id: int) -> dict[str, Any] | None:
+    """Returns what a sitemap or feed says of the URL; None if none does."""
+    found = hint_of(database, url_id)
+    if found is None:
+        return None
+    hint, source_id = found
+    return {
+        "source": urls_table.text_of(database, source_id),
+        "lastmod": hint.lastmod or None,
+        "changefreq": CHANGE_FREQUENCIES[hint.changefreq] or None,
+        "priority": hint.priority / 100 if hint.priority != NO_PRIORITY else None,
+    }
 
 
 def _linked_from(database: Database, url_id: int) -> list[str]:

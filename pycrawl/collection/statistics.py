@@ -6,6 +6,7 @@ import time
 from typing import Any
 
 from pycrawl.collection.activity import activity
+from pycrawl.model import Kind
 from pycrawl.state import meta
 from pycrawl.state.counters import family, totals
 from pycrawl.state.database import Database
@@ -14,6 +15,7 @@ from pycrawl.state.kinds_table import stopped_series, worst_kinds
 from pycrawl.state.meta import RunRow
 from pycrawl.state.mirrors import mirrors
 from pycrawl.state.robots import all_failures, count_failures
+from pycrawl.state.sources import count_sources
 
 _MOST_TRAPS = 20  # listed
 _MOST_UNREACHABLE = 50  # listed
@@ -28,6 +30,7 @@ _TOTALS = (
     "soft_404",
     "unchanged",
     "not_modified",
+    "feed_entries",
 )
 
 
@@ -45,6 +48,7 @@ def collect(database: Database) -> dict[str, Any]:
         found_mirrors = mirrors(database)
         unreachable = _unreachable(database)
         now = activity(database, run, time.time())
+        sources = count_sources(database)
     front = family(known, "front")
     return {
         **{name: known.get(name, 0) for name in _TOTALS},
@@ -60,6 +64,8 @@ def collect(database: Database) -> dict[str, Any]:
             for host, original, copies, pages in found_mirrors
         ],
         "robots_unreachable": unreachable,
+        "sitemaps": _sources(known, Kind.SITEMAP, sources),
+        "feeds": _sources(known, Kind.FEED, sources),
         "errors": family(known, "error"),
         "filtered": family(known, "filtered"),
         "traps": traps,
@@ -69,6 +75,12 @@ def collect(database: Database) -> dict[str, Any]:
         "now": now,
         "last_crawl": _run_as_json(run),
     }
+
+
+def _sources(known: dict[str, int], kind: Kind, counts: dict[Kind, tuple[int, int]]) -> dict[str, Any]:
+    """How many sitemaps, or feeds, there are, how many were read, and how the visits to them ended."""
+    number, read = counts.get(kind, (0, 0))
+    return {"known": number, "read": read, "visits": family(known, kind.name.lower())}
 
 
 def _nonzero(members: dict[str, int]) -> dict[str, int]:

@@ -289,6 +289,39 @@ class RecrawlSection:
 
 
 @dataclass(frozen=True, slots=True)
+class SitemapsSection:
+    """Sitemaps: lists of a site's pages. They are read, not stored, and asked for again as often as they change."""
+
+    from_robots: bool = key(switch, True, "Read the sitemaps that robots.txt files name, as far as they are in scope.")
+    guess: bool = key(switch, False, "Ask each host whose robots.txt names no sitemap for /sitemap.xml, once.")
+    max_per_host: int = key(
+        integer(1, 10**9), 1_000, "The most sitemaps that are read of one host; those of `add --sitemap` are read too."
+    )
+    min_interval: float = key(
+        parse_duration, 21_600.0, "A sitemap is not asked for again before, however often it changes.", '"6h"'
+    )
+    max_interval: float = key(
+        parse_duration, 2_592_000.0, "A sitemap is asked for again by then, however rarely it changes.", '"30d"'
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class FeedsSection:
+    """Feeds: RSS, Atom and JSON Feed. They are read, not stored; new entries are fetched before other URLs."""
+
+    discover: bool = key(switch, True, 'Read the feeds that pages name (<link rel="alternate">) or link to.')
+    max_per_host: int = key(
+        integer(1, 10**9), 20, "The most feeds that are read of one host; those of `add --feed` are read too."
+    )
+    min_interval: float = key(
+        parse_duration, 1_800.0, "A feed is not asked for again before, however often it changes.", '"30m"'
+    )
+    max_interval: float = key(
+        parse_duration, 604_800.0, "A feed is asked for again by then, however rarely it changes.", '"7d"'
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class StoreSection:
     """How the collection is written: compound files of TREC Web records."""
 
@@ -301,6 +334,16 @@ class StoreSection:
         "wt10g",
         'First line of a record\'s DOCHDR: "wt10g" (URL, address, date, type, length) or "gov2" (URL).',
     )
+
+
+@dataclass(frozen=True, slots=True)
+class LogsSection:
+    """How much of log/ is kept. Logs of events are short: they begin anew at 10 MB, and five older ones are kept."""
+
+    max_bytes: int = key(
+        parse_size, 1_000_000_000, "When the logs of fetches have more than this, the oldest go.", '"1 GB"'
+    )
+    max_age: float = key(parse_duration, 31_536_000.0, "Logs of fetches that are older than this go.", '"365d"')
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,7 +369,10 @@ class Config:
     content: ContentSection = field(default_factory=ContentSection)
     traps: TrapsSection = field(default_factory=TrapsSection)
     recrawl: RecrawlSection = field(default_factory=RecrawlSection)
+    sitemaps: SitemapsSection = field(default_factory=SitemapsSection)
+    feeds: FeedsSection = field(default_factory=FeedsSection)
     store: StoreSection = field(default_factory=StoreSection)
+    logs: LogsSection = field(default_factory=LogsSection)
     hosts: tuple[HostEntry, ...] = ()  # [[host]]; what holds for a host is found by `urls/host_settings.py`
     plugins: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # [plugins.NAME]: what plugin NAME takes
 

@@ -8,6 +8,7 @@ from pycrawl.crawl.fetch_log import FetchLine, FetchLog
 from pycrawl.model import CONDUCT, FetchResult, Kind, Outcome
 
 _NOT_MODIFIED = 304
+_SOURCES = (Kind.SITEMAP, Kind.FEED)
 _KIND_WORDS = [kind.name.lower() for kind in Kind]
 
 
@@ -41,6 +42,8 @@ class Books:
         if result.kind is Kind.PROBE:
             total["probes"] += 1
             return
+        if result.kind in _SOURCES and result.outcome is Outcome.CLIENT_ERROR:
+            return  # a sitemap that is not there is no failure of the crawl; `sitemap:http-4xx` counts it
         if CONDUCT[result.outcome].is_error:
             # The log of fetches says what was wrong with a robots.txt; of pages, nothing was.
             is_page = result.kind is not Kind.ROBOTS or result.outcome is Outcome.ADDRESS_REFUSED
@@ -50,6 +53,8 @@ class Books:
         if result.kind is Kind.ROBOTS:
             total["robots_fetched"] += 1
             return
+        if result.kind in _SOURCES:
+            return  # its handler counts it
         if result.status:
             total[f"status:{result.status}"] += 1
         if 200 <= result.status < 300:

@@ -107,6 +107,9 @@ class Dispatcher:
                 self._frontier.put_back(queue, entry)
                 self._frontier.release(queue, now + _SUSPECT_SECONDS)
                 continue
+            if self._session.sources.is_over_limit(entry.url_id):
+                self._turn_away(queue, entry, Outcome.SOURCE_LIMIT, "")
+                continue
             site = origin(entry.url)
             job = next_job(self._handlers, queue, entry, site, now)
             lease = Lease(queue, entry, job.kind, fetcher, queue.due, job.url, site)
@@ -137,10 +140,13 @@ class Dispatcher:
         host = queue.host
         if not kinds.watches(host):
             return entry
-        while entry.depth and not (entry.revisit and not self._was_turned_away(entry.url_id)):
+        while entry.depth and self._session.sources.kind_of(entry.url_id) is Kind.PAGE:
+            if entry.revisit and not self._was_turned_away(entry.url_id):
+                break
             trap = kinds.trap(host, entry.url)
             if trap:
-                self._turn_away(queue, entry, trap)
+                self._session.group.counts["filtered:trap"] += 1
+                self._turn_away(queue, entry, Outcome.TRAP, trap)
                 return None
             if kinds.has_turn(host, entry.url, others_wait=not queue.is_empty):
                 break
@@ -149,14 +155,13 @@ class Dispatcher:
                 self._frontier.release(queue, 0.0)
                 return None
             entry = following
-        return entry  # a seed is wanted, whatever it is like
+        return entry  # a seed is wanted, whatever it is like; so are sitemaps and feeds
 
     def _was_turned_away(self, url_id: int) -> bool:
         """True if the URL's last visit ended as a trap: it was never fetched, and is judged like a new one."""
         visit = visit_of(self._session.database, url_id)
         return visit is not None and visit.outcome == Outcome.TRAP
 
-    def _turn_away(self, queue: BackQueue, entry: Entry, trap: str) -> None:
+    def _turn_away(self, queue: BackQueue, entry: Entry, outcome: Outcome, detail: str) -> None:
         lease = Lease(queue, entry, Kind.PAGE, queue.fetcher, queue.due, entry.url, origin(entry.url))
-        self._session.group.counts["filtered:trap"] += 1
-        self._intake.turn_away(lease, Outcome.TRAP, trap)
+        self._intake.turn_away(lease, outcome, detail)

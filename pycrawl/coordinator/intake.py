@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from pycrawl.coordinator.books import Books
 from pycrawl.coordinator.jobs import JobHandler
 from pycrawl.coordinator.jobs.settling import Settler
+from pycrawl.coordinator.jobs.sources import SourceJobs
 from pycrawl.coordinator.leases import Lease, Leases
 from pycrawl.coordinator.run import Run
 from pycrawl.frontier.guests import Guest
@@ -48,6 +49,9 @@ class Intake:
             self._take_in(result)
 
     def _take_in(self, result: FetchResult) -> None:
+        if result.source is not None and result.source.more:
+            self._take_in_part(result)
+            return
         lease = self._leases.close(result.url_id)
         if lease is None:
             return  # its fetcher was given up meanwhile, and the URL is back in its queue
@@ -62,6 +66,12 @@ class Intake:
         else:
             self._handlers[result.kind].settle(lease, result)
         self._release(lease, result)
+
+    def _take_in_part(self, result: FetchResult) -> None:
+        lease = self._leases.get(result.url_id)
+        handler = self._handlers[result.kind]
+        if lease is not None and isinstance(handler, SourceJobs):
+            handler.take_in_part(lease, result)
 
     def take_in_death(self, death: Death) -> None:
         """Put the URLs that a dead fetcher had in flight back into their queues. Those that have taken down too many

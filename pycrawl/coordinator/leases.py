@@ -70,6 +70,10 @@ class Leases:
         self._open[lease.fetcher] += others < lease.queue.settings.politeness.connections_per_host
         self.pages += lease.kind is Kind.PAGE
 
+    def get(self, url_id: int) -> Lease | None:
+        """Returns the open lease of a URL; None if it has none."""
+        return self._leases.get(url_id)
+
     def close(self, url_id: int) -> Lease | None:
         """Close the lease of a URL whose fetch has ended while its fetcher lives: the URL is cleared of all suspicion.
         Returns the lease; None if it was closed with a fetcher that died."""

@@ -18,7 +18,7 @@ from pycrawl.coordinator.leases import Leases
 from pycrawl.coordinator.meter import Meter
 from pycrawl.coordinator.pace import Pace
 from pycrawl.coordinator.run import Run
-from pycrawl.crawl.directory import RETRY_SUFFIX
+from pycrawl.crawl.directory import RETRY_SUFFIX, kind_of_seeds
 from pycrawl.crawl.fetch_log import FetchLog
 from pycrawl.crawl.progress import Ended, Progress, RunLimits
 from pycrawl.crawl.retrying import RetryRequest, retry
@@ -30,6 +30,7 @@ from pycrawl.processes.pool import FetcherPool
 from pycrawl.processes.signals import Interrupts
 
 _INBOX_SECONDS = 1.0  # between two looks into the inbox
+_SOURCES_SECONDS = 10.0  # between two looks for sitemaps and feeds that are due
 _LONGEST_WAIT = 0.25  # seconds for results, so that limits and the inbox are looked at in time
 
 log = logging.getLogger(__name__)
@@ -62,6 +63,7 @@ class Coordinator:
         self._commits = CommitCycle(self._run, self._fetch_log)
         self._meter = Meter(self._run, self._leases, pool, on_tick)
         self._inbox_at = 0.0  # monotonic: the last look into the inbox
+        self._sources_at = 0.0  # monotonic: the last look for sitemaps and feeds that are due
 
     def run(self) -> Ended:
         """Crawl until the end of the run. Returns how it ended; raises StoppedByLimit if too many URLs failed."""
@@ -72,6 +74,7 @@ class Coordinator:
             self._commits.start()
             while not self._is_over():
                 self._take_in_inbox()
+                self._queue_due_sources()
                 self._dispatcher.dispatch()
                 self._commits.go_on()
                 self._meter.tick()
@@ -89,8 +92,9 @@ class Coordinator:
         if self._run.stopping:
             return not len(self._leases)
         if self._frontier.is_finished and not self._session.discovered.count:
-            self._inbox_at = 0.0
+            self._inbox_at = self._sources_at = 0.0
             self._take_in_inbox()
+            self._queue_due_sources()
             return self._frontier.is_finished
         return False
 
@@ -127,10 +131,17 @@ class Coordinator:
                 self._commits.commit_now()
                 self._retry(request)
             else:
-                seeded = add_seeds(self._session, text.split("\n"), self._run.now())
+                seeded = add_seeds(self._session, text.split("\n"), self._run.now(), kind_of_seeds(name))
                 log.info("%s: %d new URLs, %d turned away", name, seeded.new, seeded.refused.total())
             self._commits.commit_now()
             directory.take_from_inbox(name)
+
+    def _queue_due_sources(self) -> None:
+        """Queue the sitemaps and feeds that are to be asked for again, if the last look was some time ago."""
+        now = time.monotonic()
+        if now - self._sources_at >= _SOURCES_SECONDS:
+            self._sources_at = now
+            self._session.queue_due_sources(self._run.now())
 
     def _retry(self, request: RetryRequest) -> None:
         done = retry(self._session, request, self._run.now())

@@ -15,9 +15,11 @@ from pathlib import Path
 from pycrawl.config import CONFIG_NAME, Config, load
 from pycrawl.errors import DirectoryHeld, UsageError
 from pycrawl.foreign import files
+from pycrawl.model import Kind
 from pycrawl.state.database import STATE_NAME
 
 RETRY_SUFFIX = ".retry"
+SEED_SUFFIXES = {Kind.PAGE: ".urls", Kind.SITEMAP: ".sitemaps", Kind.FEED: ".feeds"}
 _MOST_INBOX_BYTES = 1 << 30  # of one file: some ten million seeds
 
 
@@ -43,8 +45,8 @@ class CrawlDirectory:
 
     @property
     def inbox(self) -> Path:
-        """The folder where `add` (*.urls) and `retry` (*.retry) leave files for a running crawl: one file a call. A
-        file with such a name is always complete."""
+        """The folder where `add` (*.urls, *.sitemaps, *.feeds) and `retry` (*.retry) leave files for a running crawl:
+        one file a call. A file with such a name is always complete."""
         return self.path / "inbox"
 
     def make_folders(self) -> None:
@@ -81,9 +83,9 @@ class CrawlDirectory:
         finally:
             os.close(handle)
 
-    def leave_in_inbox(self, urls: Sequence[str]) -> None:
+    def leave_in_inbox(self, urls: Sequence[str], kind: Kind = Kind.PAGE) -> None:
         """Hand seeds to the crawl that holds the directory; it takes them in within a second or two."""
-        self._leave("\n".join(urls), ".urls")
+        self._leave("\n".join(urls), SEED_SUFFIXES[kind])
 
     def leave_retry_in_inbox(self, request: str) -> None:
         """Hand a `RetryRequest`, as text, to the crawl that holds the directory."""
@@ -116,6 +118,11 @@ class CrawlDirectory:
     def refuse_from_inbox(self, name: str) -> None:
         """Put a file in the inbox that cannot be read under a name that is not looked at again."""
         files.rename(self.path, f"{self.inbox.name}/{name}", f"{self.inbox.name}/.refused-{name}")
+
+
+def kind_of_seeds(name: str) -> Kind:
+    """Returns what the URLs in a file of the inbox are."""
+    return next((kind for kind, suffix in SEED_SUFFIXES.items() if name.endswith(suffix)), Kind.PAGE)
 
 
 def _holder(data: bytes) -> str:

@@ -21,6 +21,7 @@ from pycrawl.model import Outcome
 from pycrawl.policy.priority import FRONT_QUEUES
 from pycrawl.state import meta
 from pycrawl.state.database import Database
+from pycrawl.state.sources import let_due_again
 from pycrawl.urls.reasons import Reason
 from pycrawl.urls.scope import Scope
 
@@ -50,6 +51,7 @@ def settings_judged_by(config: Config) -> dict[str, str]:
             crawl.max_depth, limits.max_url_length, limits.max_redirects,
             traps.max_path_segments, traps.max_repeated_segments, traps.max_query_parameters,
             politeness.rel_nofollow, politeness.meta_robots, politeness.x_robots_tag, traps.soft_404,
+            config.sitemaps.from_robots, config.feeds.discover,
             _of_hosts(config, "max_url_length", "max_redirects", "rel_nofollow", "meta_robots", "x_robots_tag"),
         ],
         "types": list(config.scope.content_types),
@@ -93,6 +95,7 @@ def judge_anew(
     if before is not None:  # else the crawl is new, or from before there was a ledger: what is queued is wanted
         _Pass(database, judge, settings, on_progress, at_once).run()
         _requeue_visits(database, config, {name for name in settings if before.get(name) != settings[name]})
+        let_due_again(database)
         _count_queues(database)
     meta.set_judged_under(database, settings)
     database.commit()

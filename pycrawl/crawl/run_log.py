@@ -7,11 +7,14 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import TracebackType
+from typing import TextIO
 
 from pycrawl.crawl.directory import CrawlDirectory
+from pycrawl.crawl.log_rotation import MOST_EVENT_BYTES, rotate_one
 from pycrawl.foreign.files import open_file
 from pycrawl.foreign.visible import visible, visible_text
 
+_NAME = "crawl.log"
 _ExcInfo = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
 
 
@@ -29,18 +32,37 @@ class _VisibleLines(logging.Formatter):
 def run_log(directory: CrawlDirectory) -> Iterator[None]:
     """Have all events of pycrawl inside this block logged. They go nowhere else: a program that uses pycrawl may have a
     log of its own."""
-    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
-    handle = open_file(directory.path, f"{directory.log.name}/crawl.log", flags)
     logger = logging.getLogger("pycrawl")
     before = logger.level, logger.propagate
-    with os.fdopen(handle, "a", encoding="utf-8", errors="backslashreplace") as stream:
-        handler = logging.StreamHandler(stream)
-        handler.setFormatter(_VisibleLines("%(asctime)s %(levelname)s %(message)s", "%Y-%m-%d %H:%M:%S%z"))
-        logger.addHandler(handler)
-        logger.setLevel(logging.INFO)
-        logger.propagate = False
-        try:
-            yield
-        finally:
-            logger.removeHandler(handler)
-            logger.level, logger.propagate = before
+    handler = _RotatingHandler(directory)
+    handler.setFormatter(_VisibleLines("%(asctime)s %(levelname)s %(message)s", "%Y-%m-%d %H:%M:%S%z"))
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    logger.propagate = False
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        handler.stream.close()
+        logger.level, logger.propagate = before
+
+
+class _RotatingHandler(logging.StreamHandler[TextIO]):
+    """Writes to log/crawl.log, which begins anew when it is long."""
+
+    def __init__(self, directory: CrawlDirectory) -> None:
+        self._directory = directory
+        super().__init__(self._open())
+
+    def _open(self) -> TextIO:
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
+        handle = open_file(self._directory.path, f"{self._directory.log.name}/{_NAME}", flags)
+        return os.fdopen(handle, "a", encoding="utf-8", errors="backslashreplace")
+
+    def emit(self, record: logging.LogRecord) -> None:
+        super().emit(record)
+        if self.stream.tell() > MOST_EVENT_BYTES:
+            before = self.stream
+            rotate_one(self._directory.log, _NAME)
+            self.setStream(self._open())
+            before.close()

@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 
 from pycrawl.config import Config
 from pycrawl.crawl.session import Session
+from pycrawl.model import Kind
 from pycrawl.urls.host_settings import SettingsByHost
 from pycrawl.urls.normal_form import UrlRules, from_user, normalise_behind
-from pycrawl.urls.parts import host_key, likely_origin, origin, url_hash
+from pycrawl.urls.parts import GUESSED_PATH, host_key, likely_origin, origin, path_and_query, url_hash
 from pycrawl.urls.reasons import Reason
 
 CREDENTIALS = "credentials"  # why a seed is refused: it has a user name or a password in it, which is never shown
@@ -75,7 +76,7 @@ def read_seeds(lines: Iterable[str], config: Config, seeded: Seeded) -> Iterator
         if start in origins:
             url = normalise_behind(start, text, rules)
         else:
-            url = from_user(text, rules)
+            url = from_user(text.partition("#")[0], rules)
             if url is not None:
                 origins.add(origin(url))
         if url is None or len(url) > settings.of_url(url).limits.max_url_length:
@@ -84,13 +85,15 @@ def read_seeds(lines: Iterable[str], config: Config, seeded: Seeded) -> Iterator
             yield url
 
 
-def add_seeds(session: Session, lines: Iterable[str], now: float) -> Seeded:
-    """Enter the seeds in these lines. Those out of scope are kept, but not queued. Returns what became of them. The
-    caller commits."""
+def add_seeds(session: Session, lines: Iterable[str], now: float, kind: Kind = Kind.PAGE) -> Seeded:
+    """Enter the seeds in these lines, as pages, sitemaps or feeds. Those out of scope are kept, but not queued. Returns
+    what became of them. The caller commits."""
     seeded = Seeded()
     urls = []
     verdicts = bytearray()
     for url in read_seeds(lines, session.config, seeded):
+        if kind is Kind.SITEMAP and path_and_query(url) == "/":
+            url = origin(url) + GUESSED_PATH  # a site, and not a sitemap of it
         code = session.judge.code_of(url, host_key(url), True, 0, 0, 0)
         if code == Reason.FORGOTTEN.code:
             seeded.refuse(url, str(Reason.FORGOTTEN))
@@ -99,7 +102,7 @@ def add_seeds(session: Session, lines: Iterable[str], now: float) -> Seeded:
             seeded.set_aside(url, str(Reason.from_code(code)))
         urls.append(url)
         verdicts.append(code)
-    session.discovered.add_seeds(urls, [url_hash(url, session.seed) for url in urls], bytes(verdicts))
+    session.discovered.add_seeds(urls, [url_hash(url, session.seed) for url in urls], bytes(verdicts), kind)
     added = session.sieve(now)
     seeded.new = added.queued
     seeded.known = len(urls) - added.new

@@ -38,7 +38,9 @@ from pycrawl.state.mirrors import Mirrors
 from pycrawl.state.near_join import Join
 from pycrawl.state.near_seen import NearSeen
 from pycrawl.state.passages import Passages
+from pycrawl.state.queues import leave_queues
 from pycrawl.state.robots import RobotsFailure
+from pycrawl.state.sources import Sources, SourceVisit
 from pycrawl.state.standings import DEEPEST, Standings
 from pycrawl.state.unwanted import Unwanted
 from pycrawl.state.url_seen import UrlSeen
@@ -50,6 +52,7 @@ log = logging.getLogger(__name__)
 
 _COPY_SECONDS = 30.0  # between two copies of what URL-seen has only in memory
 _UNSAVED_URLS = 1_000_000  # URLs missing from the sorted copy, before it is written again; a start sorts them quickly
+_SOURCES_AT_ONCE = 10_000  # sitemaps and feeds that are queued again at once
 _SAVED_AT_END = 10_000  # new URLs that make it worth writing the sorted copy at the end of a command
 
 
@@ -61,8 +64,10 @@ class Group:
     documents: list[Document] = field(default_factory=list)
     visits: list[Visit] = field(default_factory=list)
     finished: list[tuple[BackQueue, Entry]] = field(default_factory=list)
+    left_queues: list[int] = field(default_factory=list)  # ids of URLs whose pages were imported
     robots: dict[str, RobotsFile] = field(default_factory=dict)
     robots_failures: dict[str, RobotsFailure | None] = field(default_factory=dict)  # None: it can be had again
+    sources: list[SourceVisit] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
     joins: list[Join] = field(default_factory=list)  # near-duplicates among its documents, known when it is closed
 
@@ -98,8 +103,9 @@ class Session:
             self.passages = Passages(self.database)
             self.mirrors = Mirrors(self.database)
             self.kinds = Kinds(self.database, config)
+            self.sources = Sources(self.database, config)
             self.frontier = Frontier(
-                self.database, self.hosts, self.counters, self.seen, self.standings, self.judge, config,
+                self.database, self.hosts, self.counters, self.seen, self.standings, self.judge, self.sources, config,
                 chance or random.Random(),
             )  # fmt: skip
             self.frontier.lower(self.mirrors.originals)
@@ -215,6 +221,14 @@ class Session:
             self.counters.add(f"filtered:{reason}", amount)
         return added
 
+    def queue_due_sources(self, now: float) -> int:
+        """Queue the sitemaps and feeds that are to be asked for again by now, and not too many at once. Returns how
+        many."""
+        due = self.sources.take_due(now, _SOURCES_AT_ONCE)
+        if due:
+            self.frontier.requeue_sources(due)
+        return len(due)
+
     # Commit
 
     def commit(self, now: float) -> None:
@@ -250,6 +264,7 @@ class Session:
         with self.database.explained():
             documents.save_documents(self.database, group.documents)
             documents.save_visits(self.database, group.visits)
+            self.sources.save_visits(group.sources)
             documents.save_files(
                 self.database, [(file.file_id, file.name, file.length, file.records) for file in files]
             )
@@ -266,6 +281,8 @@ class Session:
             for name, amount in group.counts.items():
                 self.counters.add(name, amount)
             self.frontier.flush()
+            if group.left_queues:
+                leave_queues(self.database, group.left_queues)
             if time.monotonic() - self._copied_at > _COPY_SECONDS:
                 self._copy_seen(max(_UNSAVED_URLS, len(self.seen) // 2))
             self.counters.flush()

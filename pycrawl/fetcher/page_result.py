@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from array import array
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import xxhash
 
@@ -14,8 +14,19 @@ from pycrawl.fetch.cookies import cookies_to_ask_again
 from pycrawl.fetch.transport import REDIRECTS, Response
 from pycrawl.fetcher.result import LONGEST_DETAIL, refused, result, text_header
 from pycrawl.fingerprint.page_prints import packed
-from pycrawl.model import NO_LINKS, CloseLook, FetchJob, FetchResult, Outcome, PackedLinks, StoredBody
+from pycrawl.model import (
+    NO_LINKS,
+    NO_VALIDATORS,
+    CloseLook,
+    FetchJob,
+    FetchResult,
+    Kind,
+    Outcome,
+    PackedLinks,
+    StoredBody,
+)
 from pycrawl.native.body_scan import scan_body
+from pycrawl.parse.feed_types import FEED_TYPES, media_type_of
 from pycrawl.parse.links import LinkPacker, Packed
 from pycrawl.parse.parsed import Parsed
 from pycrawl.parse.parsers import Body, Parser, Parsers, Wanted
@@ -50,6 +61,12 @@ class _Reading(NamedTuple):
     look: CloseLook | None  # where one was asked for
 
 
+class FeedAnswers(Protocol):
+    """Reads the answer to a job as a feed."""
+
+    def read(self, job: FetchJob, response: Response) -> FetchResult: ...
+
+
 class PageReader:
     """Reads answers to page jobs; `stage_seconds` says what CPU time that took so far.
 
@@ -69,6 +86,7 @@ class PageReader:
         self._parsers = Parsers(config.plugins)
         self._wanted = Wanted(self._agent, False, config.content.main_content if self._wants_prints else "")
         self._pages = 0
+        self.feed_reader: FeedAnswers | None = None  # reads pages that turn out to be feeds; None: they are unwanted
         self.stage_seconds = {"parse": 0.0, "links": 0.0, "close look": 0.0, "prints": 0.0, "record": 0.0}
 
     def read(self, job: FetchJob, response: Response) -> FetchResult:
@@ -117,6 +135,8 @@ class PageReader:
 
     def _page(self, job: FetchJob, response: Response) -> FetchResult:
         content_type = text_header(response, b"content-type")
+        if self.feed_reader is not None and media_type_of(content_type) in FEED_TYPES:
+            return self.feed_reader.read(job._replace(kind=Kind.FEED, validators=NO_VALIDATORS), response)
         if response.aborted_by_type:
             return result(job, response, Outcome.UNWANTED_TYPE, detail=content_type)
         validators = {
@@ -191,6 +211,13 @@ class PageReader:
             closure=closure,
             backs=backs,
         )
+
+    def stored_entry(self, response: Response, content_type: str) -> tuple[StoredBody, list[str]]:
+        """Returns an entry of a feed as a record, of an answer that was made of it; and the links in it."""
+        body = Body(response.url, content_type, response.body, scan_body(response.body))
+        page = self._parsers.html.parse(body, self._wanted)
+        digest = xxhash.xxh3_128_digest(response.body, self._seed)
+        return self._stored(response, body, False, page, digest), page.hrefs
 
     def _clock(self) -> Callable[[], float]:
         return time.thread_time if self._pages % _SAMPLED == 0 else _stopped_clock

@@ -6,7 +6,8 @@ from pycrawl.config import Config
 from pycrawl.fetch.transport import REDIRECTS, Response
 from pycrawl.fetcher.result import refused, result, text_header
 from pycrawl.model import CloseLook, FetchJob, FetchResult, Outcome
-from pycrawl.parse.parsers import Body, HtmlParser, Wanted, media_type_of
+from pycrawl.parse.feed_types import media_type_of
+from pycrawl.parse.parsers import Body, HtmlParser, Wanted
 from pycrawl.traps.page_sample import sample
 
 

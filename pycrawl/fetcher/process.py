@@ -12,27 +12,36 @@ import time
 from collections import OrderedDict, deque
 from collections.abc import Callable
 from ctypes import c_uint64
+from dataclasses import replace
 from multiprocessing.connection import Connection
 from typing import Protocol
 
 from pycrawl.config import Config
 from pycrawl.fetch.faults import note_fault
 from pycrawl.fetch.loop import Loop
-from pycrawl.fetch.transport import TOO_BUSY, Request, RequestTerms, Response
+from pycrawl.fetch.transport import TOO_BUSY, Request, RequestTerms, Response, WantsType
 from pycrawl.fetch.transports import new_transport
+from pycrawl.fetcher.feed_result import FeedReader
+from pycrawl.fetcher.named_links import NamedPacker
 from pycrawl.fetcher.page_result import PageReader
 from pycrawl.fetcher.probe_result import ProbeReader
 from pycrawl.fetcher.result import result, unfetched
 from pycrawl.fetcher.robots_result import RobotsReader, RulesCache
+from pycrawl.fetcher.sitemap_result import SitemapReader
+from pycrawl.fetcher.source_result import SourceAnswers
 from pycrawl.model import FetchJob, FetchResult, Jobs, Kind, Outcome, Results
+from pycrawl.parse.feed_types import FEED_TYPES, media_type_of
+from pycrawl.parse.xml_guard import MOST_BYTES as SITEMAP_BYTES
 from pycrawl.processes.allocation import collect_rarely, keep_freed_memory
 from pycrawl.processes.messages import BATCH_BYTES, MOST_RESULT_BYTES, pack, size_of, unpack_jobs
 from pycrawl.processes.pipe_queue import Receiver, Sender
 from pycrawl.urls.host_settings import HostSettings
+from pycrawl.urls.normal_form import UrlRules
 from pycrawl.urls.scope import Scope
 
 _SIGN_OF_LIFE_SECONDS = 1.0
 _TROUBLES_KEPT = 4_096  # hosts
+_ANY_TYPE = (Kind.ROBOTS, Kind.SITEMAP, Kind.FEED)  # kinds whose bodies are wanted whatever their type
 
 
 class AnswerReader(Protocol):
@@ -58,13 +67,22 @@ class Fetcher:
         self._terms: dict[HostSettings, RequestTerms | None] = {self._settings.common: None}  # None: the transport's
         self._rules = RulesCache(config.crawl.name)
         self._page_reader = PageReader(config, scope, seed)
+        url_rules = UrlRules.of(config)
+        packer = NamedPacker(url_rules, scope, seed)
+        answers = SourceAnswers(url_rules, scope, packer)
+        feed_reader = FeedReader(answers, packer, self._page_reader, seed)
+        self._page_reader.feed_reader = feed_reader if config.feeds.discover else None
         self._readers: dict[Kind, AnswerReader] = {
             Kind.PAGE: self._page_reader,
             Kind.PROBE: ProbeReader(config),
-            Kind.ROBOTS: RobotsReader(config, self._settings, self._rules),
+            Kind.ROBOTS: RobotsReader(config, self._settings, self._rules, packer),
+            Kind.SITEMAP: SitemapReader(answers, packer, seed, self._on_part),
+            Kind.FEED: feed_reader,
         }
         self._loop = Loop()
-        self._transport = new_transport(config, self._loop, scope.wants_type, self._on_response)
+        wants_type = _with_feeds(scope.wants_type) if config.feeds.discover else scope.wants_type
+        self._transport = new_transport(config, self._loop, wants_type, self._on_response)
+        self._sitemap_terms: dict[HostSettings, RequestTerms] = {}
         self._open: dict[int, FetchJob] = {}  # jobs at the transport, by URL id
         self._at_host: dict[int, int] = {}  # how many of these by host id
         self._behind: dict[int, deque[FetchJob]] = {}  # by host id: jobs whose turn comes when one of these has ended
@@ -146,7 +164,7 @@ class Fetcher:
             key=job.url_id,
             url=job.url,
             headers=tuple(headers),
-            any_type=job.kind is Kind.ROBOTS,
+            any_type=job.kind in _ANY_TYPE,
             address=job.address,
             cookies=job.cookies,
             terms=self._terms_of(job),
@@ -156,6 +174,11 @@ class Fetcher:
 
     def _terms_of(self, job: FetchJob) -> RequestTerms | None:
         settings = self._settings.of_url(job.url)
+        if job.kind is Kind.SITEMAP:
+            if settings not in self._sitemap_terms:
+                terms = RequestTerms.for_host(self._config, settings)
+                self._sitemap_terms[settings] = replace(terms, max_body_bytes=SITEMAP_BYTES)
+            return self._sitemap_terms[settings]
         if settings not in self._terms:
             self._terms[settings] = RequestTerms.for_host(self._config, settings)
         return self._terms[settings]
@@ -224,6 +247,13 @@ class Fetcher:
             self._done.append(result(job, response, Outcome.INTERNAL_ERROR, detail=note_fault(job.url, error)))
         self._working_on.value = 0
 
+    def _on_part(self, part: FetchResult) -> None:
+        """A part of an answer is ready, and more follow."""
+        self._done.append(part)
+        self._done_bytes += size_of(part)
+        if self._done_bytes > BATCH_BYTES:
+            self._send()
+
     def _send(self) -> None:
         now = time.monotonic()
         if now - self._reckoned_at >= _SIGN_OF_LIFE_SECONDS:
@@ -246,6 +276,11 @@ class Fetcher:
             raise CoordinatorGone from None
         if not self._results.is_waiting:
             self._loop.remove_writer(self._results.fileno())
+
+
+def _with_feeds(wants_type: WantsType) -> WantsType:
+    """Returns a function that also wants the types of feeds: these are read, and not stored."""
+    return lambda content_type: media_type_of(content_type) in FEED_TYPES or wants_type(content_type)
 
 
 def main(jobs: Connection, results: Connection, working_on: c_uint64, config: Config, seed: int) -> None:

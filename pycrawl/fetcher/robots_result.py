@@ -6,13 +6,15 @@ from collections import OrderedDict
 
 from pycrawl.config import Config
 from pycrawl.fetch.transport import REDIRECTS, Response
+from pycrawl.fetcher.named_links import NamedPacker
 from pycrawl.fetcher.result import result, text_header
-from pycrawl.model import FetchJob, FetchResult, Outcome, RobotsFile
+from pycrawl.model import FetchJob, FetchResult, Outcome, PackedLinks, RobotsFile
 from pycrawl.policy.politeness import retry_after_seconds
 from pycrawl.policy.robots import MAX_ROBOTS_BYTES, RobotsRules, expiry
+from pycrawl.urls import asks
 from pycrawl.urls.host_settings import SettingsByHost
 from pycrawl.urls.normal_form import UrlRules, normalise
-from pycrawl.urls.parts import origin
+from pycrawl.urls.parts import GUESSED_PATH, origin
 
 _RULES_KEPT = 20_000  # origins
 _RULES_BYTES = 128_000_000  # for all of them: 500 KiB of short rules take 2 MB
@@ -60,8 +62,10 @@ class RulesCache:
 
 
 class RobotsReader:
-    def __init__(self, config: Config, settings: SettingsByHost, rules: RulesCache) -> None:
+    def __init__(self, config: Config, settings: SettingsByHost, rules: RulesCache, packer: NamedPacker) -> None:
         self._url_rules = UrlRules.of(config)
+        self._packer = packer
+        self._guesses = config.sitemaps.guess
         self._settings = settings
         self._rules = rules
 
@@ -88,7 +92,21 @@ class RobotsReader:
         rules = self._rules.keep(job.site, file)
         if rules.unreachable:
             return _unreachable(job, response)
-        return result(job, response, Outcome.FETCHED, robots=file._replace(crawl_delay=rules.crawl_delay or 0.0))
+        return result(
+            job,
+            response,
+            Outcome.FETCHED,
+            robots=file._replace(crawl_delay=rules.crawl_delay or 0.0),
+            withheld=self._sitemaps(job, rules),
+        )
+
+    def _sitemaps(self, job: FetchJob, rules: RobotsRules) -> tuple[tuple[int, PackedLinks], ...]:
+        """Returns the sitemaps that the rules name, or the usual one where they name none and that is to be tried."""
+        home = f"{job.site}/"
+        named = {url: None for url in self._packer.urls(list(rules.sitemaps), home) if url is not None and url != home}
+        if named:
+            return ((asks.SITEMAP, self._packer.pack(list(named))),)
+        return ((0, self._packer.pack([f"{job.site}{GUESSED_PATH}"])),) if self._guesses else ()
 
 
 def _unreachable(job: FetchJob, response: Response) -> FetchResult:

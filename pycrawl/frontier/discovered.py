@@ -13,19 +13,28 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pycrawl.model import PackedLinks, Via
+from pycrawl.model import Kind, Named, PackedLinks, Via
 
 _HASH_BYTES = 8
 
 
 class Source(NamedTuple):
-    """Where some of the URLs of a batch come from: a page, a redirect or a person."""
+    """Where some of the URLs of a batch come from: a page, a redirect, a sitemap, a feed, a robots.txt or a person."""
 
-    parent_id: int  # the id of the page; 0: a person named them as seeds
+    parent_id: int  # the id of what names them; 0: a person named them as seeds
     depth: int  # of these URLs, not of the page
     hops: int  # redirects in a row that led to these URLs
     via: Via
     ask: int = 0  # bits of `urls/asks.py`: what asks that these URLs not be followed; 0: nothing does
+    kind: Kind = Kind.PAGE  # what they are named as: SITEMAP and FEED make them sources (`state/sources.py`)
+    rise: int = 0  # how many front queues higher than others of their depth they wait
+    level: int = 0  # of sitemaps: index files that led to them
+    voucher: str = ""  # the host whose robots.txt names these sitemaps
+    hints: bytes = b""  # a record of `urls/hints.py` for each URL; empty: nothing is said of them
+    continues: bool = False  # the parent has named others before, in an earlier part of the same answer
+
+
+MOST_RISE = 8  # front queues: to the highest one, from any
 
 
 class Discovered:
@@ -39,11 +48,31 @@ class Discovered:
         self.seeds = 0  # seeds among the URLs with text; they stand first
         self.count = 0  # URLs with and without text, repetitions included
         self.from_pages = False  # True if some URL was found on a page, so that in-links have to be counted
+        self.has_sources = False  # True if some URL is named as a sitemap or feed, or comes with hints
 
-    def add_links(self, parent_id: int, depth: int, links: PackedLinks, ask: int = 0) -> None:
-        """Add links of one page. `depth` is that of the links; `ask` is as in `Source`."""
+    def add_links(self, parent_id: int, depth: int, links: PackedLinks, ask: int = 0, kind: Kind = Kind.PAGE) -> None:
+        """Add links of one page. `depth` is that of the links; `ask` and `kind` are as in `Source`."""
         self.from_pages = True
-        source = Source(parent_id, depth, 0, Via.LINK, ask)
+        rise = 0
+        if kind is not Kind.PAGE:
+            self.has_sources = True
+            rise = MOST_RISE
+        self._add(Source(parent_id, depth, 0, Via.LINK, ask, kind, rise), links)
+
+    def add_robots_sitemaps(self, parent_id: int, depth: int, links: PackedLinks, ask: int, voucher: str) -> None:
+        """Add the sitemaps that the robots.txt of the host `voucher` names."""
+        self.has_sources = True
+        self._add(Source(parent_id, depth, 0, Via.ROBOTS, ask, Kind.SITEMAP, MOST_RISE, 0, voucher), links)
+
+    def add_named(self, parent_id: int, depth: int, via: Via, named: Named, level: int, continues: bool) -> None:
+        """Add URLs that a sitemap or feed names; `level` is that of sitemaps among them."""
+        self.has_sources |= named.kind is not Kind.PAGE or bool(named.hints)
+        source = Source(
+            parent_id, depth, 0, via, named.ask, named.kind, named.rise, level, "", named.hints, continues
+        )  # fmt: skip
+        self._add(source, named.links)
+
+    def _add(self, source: Source, links: PackedLinks) -> None:
         cut = links.texts_count * _HASH_BYTES
         if cut:
             self._with_text.append((source, links.hashes[:cut], links.texts, links.verdicts))
@@ -51,15 +80,23 @@ class Discovered:
             self._known.append((source, links.hashes[cut:]))
         self.count += len(links.hashes) // _HASH_BYTES
 
-    def add_redirect(self, parent_id: int, depth: int, hops: int, url: str, url_hash: int, verdict: int = 0) -> None:
-        source = Source(parent_id, depth, hops, Via.REDIRECT)
+    def add_redirect(
+        self, parent_id: int, depth: int, hops: int, url: str, url_hash: int, verdict: int = 0,
+        ask: int = 0, kind: Kind = Kind.PAGE, level: int = 0,
+    ) -> None:  # fmt: skip
+        """Add the target of a redirect; `ask`, `kind` and `level` are as in `Source`."""
+        self.has_sources |= kind is not Kind.PAGE
+        source = Source(parent_id, depth, hops, Via.REDIRECT, ask, kind, 0, level)
         self._with_text.append((source, _packed_hashes([url_hash]), url.encode(), bytes([verdict])))
         self.count += 1
 
-    def add_seeds(self, urls: Sequence[str], hashes: Sequence[int], verdicts: bytes = b"") -> None:
+    def add_seeds(
+        self, urls: Sequence[str], hashes: Sequence[int], verdicts: bytes = b"", kind: Kind = Kind.PAGE
+    ) -> None:
         """Add seeds, ahead of all links: a URL that is a seed and a link is entered as its first source says."""
+        self.has_sources |= kind is not Kind.PAGE
         if urls:  # without URLs, one empty text would be joined in, and all texts behind it would miss their hashes
-            chunk = (Source(0, 0, 0, Via.SEED), _packed_hashes(hashes), "\n".join(urls).encode(), verdicts)
+            chunk = (Source(0, 0, 0, Via.SEED, 0, kind), _packed_hashes(hashes), "\n".join(urls).encode(), verdicts)
             self._with_text.insert(self._seed_chunks, chunk)
             self._seed_chunks += 1
             self.seeds += len(urls)

@@ -26,11 +26,12 @@ from pycrawl.frontier.judge import Judge
 from pycrawl.frontier.sieve import Added, Sieve
 from pycrawl.model import UrlOrder
 from pycrawl.policy.politeness import is_parked
-from pycrawl.policy.priority import PluginPrioritiser, UrlFacts, lowered, priority
+from pycrawl.policy.priority import FRONT_QUEUES, PluginPrioritiser, UrlFacts, lowered, priority
 from pycrawl.state.counters import Counters
 from pycrawl.state.database import Database
 from pycrawl.state.hosts import Host, Hosts
 from pycrawl.state.robots import RobotsFailure, failures_of_host
+from pycrawl.state.sources import Sources
 from pycrawl.state.standings import Standings
 from pycrawl.state.url_seen import UrlSeen
 from pycrawl.urls.parts import address_literal, host_key
@@ -79,6 +80,7 @@ class Frontier:
         seen: UrlSeen,
         standings: Standings,
         judge: Judge,
+        sources: Sources,
         config: Config,
         chance: random.Random,
         bounds: FrontierBounds = DEFAULT_BOUNDS,
@@ -106,8 +108,9 @@ class Frontier:
         self._prioritiser = _prioritiser_of(config)
         self._standings = standings
         self._sieve = Sieve(
-            database, hosts, counters, seen, standings, self._front, judge, self._level_of, self._prioritiser is None
-        )
+            database, hosts, counters, seen, standings, self._front, judge, sources, self._level_of,
+            self._prioritiser is None,
+        )  # fmt: skip
         self._held = Held(database, counters, self._front, self._back, standings)
         self._sieve.let_in = self._held.let_in
 
@@ -132,9 +135,18 @@ class Frontier:
 
     def requeue(self, visited_before: float, outcomes: tuple[str, ...]) -> int:
         """Put URLs back into the front queues whose last visit was at `visited_before` or earlier, and ended in one of
-        `outcomes`. Returns how many."""
+        `outcomes`. Sitemaps and feeds have a time of their own. Returns how many."""
         return self.requeue_visits(
-            f"visited_at <= ? AND outcome IN ({', '.join('?' * len(outcomes))})", (visited_before, *outcomes)
+            f"visited_at <= ? AND outcome IN ({', '.join('?' * len(outcomes))})"
+            " AND url_id NOT IN (SELECT url_id FROM sources)",
+            (visited_before, *outcomes),
+        )
+
+    def requeue_sources(self, sources: Sequence[tuple[int, int]]) -> None:
+        """Put sitemaps and feeds (id, host id), which must not be queued, into the highest front queue."""
+        self._front.put([(FRONT_QUEUES, url_id, host_id, 1) for url_id, host_id in sources])
+        self._database.write_many(
+            "UPDATE visits SET requeued = 1 WHERE url_id = ?", [(url_id,) for url_id, _ in sources]
         )
 
     def requeue_visits(self, condition: str, values: Sequence[object]) -> int:
@@ -142,6 +154,7 @@ class Frontier:
         already or stand aside stay where they are. Returns how many were put back."""
         due = f"requeued = 0 AND url_id IN (SELECT id FROM urls WHERE aside = 0) AND ({condition})"
         level = level_in_sql()
+        self._standings.flush()  # the statements below read depths and reasons
         joined = f"FROM visits JOIN urls ON urls.id = visits.url_id WHERE {due}"
         counts = self._database.query(f"SELECT {level}, count(*) {joined} GROUP BY 1", values).fetchall()
         self._front.flush()

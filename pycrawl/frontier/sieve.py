@@ -18,24 +18,32 @@ from numpy.typing import NDArray
 from pycrawl.frontier.discovered import Discovered, Source
 from pycrawl.frontier.front import FrontQueues
 from pycrawl.frontier.judge import Judge
-from pycrawl.model import Via
-from pycrawl.policy.priority import STEPS_UP, priority
+from pycrawl.model import Kind, Via
+from pycrawl.policy.priority import STEPS_UP, priority, raised
 from pycrawl.state import outlinks
 from pycrawl.state.counters import Counters
 from pycrawl.state.database import Database
 from pycrawl.state.hosts import Hosts
+from pycrawl.state.sources import Sources
 from pycrawl.state.standings import DEEPEST, Standings
 from pycrawl.state.unwanted import FORGOTTEN, forgotten_text
 from pycrawl.state.url_seen import Looked, UrlSeen
+from pycrawl.urls import asks
 from pycrawl.urls.parts import host_key
 from pycrawl.urls.reasons import Reason
 
 # Reasons that another link may clear: one that does not ask not to be followed, and one without redirects.
-_BY_ASKING = np.array([Reason.NOFOLLOW.code, Reason.SOFT_404_LINK.code], np.uint8)
+_BY_ASKING = np.array(
+    [reason.code for reason in (
+        Reason.NOFOLLOW, Reason.SOFT_404_LINK, Reason.FOREIGN_SITEMAP, Reason.SITEMAP, Reason.FEED,
+    )], np.uint8,
+)  # fmt: skip
 _BY_REDIRECTS = np.uint8(Reason.TOO_MANY_REDIRECTS.code)
 _EXTERNAL = Reason.EXTERNAL.code
 _STEPS_UP = np.frombuffer(STEPS_UP, np.uint8)
 _ID_BYTES = 4  # of a URL's id, as `outlinks` has it
+_KINDS = asks.SITEMAP | asks.FEED  # bits that say what a URL is, and not that it is not to be followed
+_AS_DEEP = (Via.REDIRECT, Via.SITEMAP, Via.FEED)  # what is named so is as deep as what names it
 _FORGOTTEN = Reason.FORGOTTEN.code
 
 I64 = NDArray[np.int64]
@@ -86,6 +94,7 @@ class Sieve:
         standings: Standings,
         front: FrontQueues,
         judge: Judge,
+        sources: Sources,
         level_of: Callable[[str, int, int, int], int],
         counts_inlinks: bool,
     ) -> None:
@@ -99,6 +108,7 @@ class Sieve:
         self._standings = standings
         self._front = front
         self._judge = judge
+        self._sources = sources
         self._level_of = level_of
         self._counts_inlinks = counts_inlinks
         self.let_in: Callable[[list[int]], None] = lambda ids: None  # called with the ids whose depth has shrunk
@@ -115,7 +125,11 @@ class Sieve:
         self._count_lost(looked, len(texts))
         seed_hosts = self._mark_seeds(texts[: batch.seeds])
         added = self._enter(batch, looked, texts, sources, source_of, least_depths, seed_hosts, now)
-        self._save_outlinks(looked, sources, source_of)
+        ids = looked.ids_in_batch()
+        ends = np.searchsorted(source_of, np.arange(len(sources)), "right").tolist()
+        self._save_outlinks(ids, sources, ends)
+        if batch.has_sources:
+            self._enter_sources(ids, sources, ends)
         self._take_in_news(looked, known, sources, source_of, least_depths)
         if batch.from_pages:
             self._count_inlinks(looked)
@@ -160,12 +174,13 @@ class Sieve:
         if not len(places):
             return NOTHING_ADDED
         firsts = looked.first[places]
-        asks = _least_asks(looked, sources, source_of)
+        least_asks = _least_asks(looked, sources, source_of)
         verdicts = batch.verdicts()
         columns = (
-            firsts.tolist(), source_of[firsts].tolist(), least_depths[places].tolist(), asks[places].tolist(),
+            firsts.tolist(), source_of[firsts].tolist(), least_depths[places].tolist(), least_asks[places].tolist(),
         )  # fmt: skip
         rows: list[_Row] = []
+        rises: list[int] = []
         for first, source_index, least_depth, ask in zip(*columns, strict=True):
             url = texts[first].decode()
             source = sources[source_index]
@@ -175,14 +190,15 @@ class Sieve:
             if aside == _FORGOTTEN:
                 url = forgotten_text(int(looked.hashes[places[len(rows)]]))
             rows.append((url, host_id, depth, source.hops, int(source.via), source.parent_id, ask, aside))
-        return self._insert(looked, places, rows, now)
+            rises.append(source.rise)
+        return self._insert(looked, places, rows, rises, now)
 
     def _code_of(self, url: str, host_id: int, depth: int, hops: int, ask: int, scope_code: int | None = None) -> int:
         """Returns the code of the reason for which a URL stands aside, or 0 (`Judge.code_of`)."""
         is_seed = self._judge.needs_seed_hosts and self._hosts.get(host_id).is_seed
         return self._judge.code_of(url, host_key(url), is_seed, depth, hops, ask, scope_code)
 
-    def _insert(self, looked: Looked, places: I64, rows: list[_Row], now: float) -> Added:
+    def _insert(self, looked: Looked, places: I64, rows: list[_Row], rises: list[int], now: float) -> Added:
         ids = self._seen.insert(looked.hashes[places])
         looked.ids[places] = ids
         asides = np.array([row[7] for row in rows], np.uint8)
@@ -195,8 +211,8 @@ class Sieve:
         )
         counts = looked.counts[places].tolist()
         queued = [
-            (self._level_of(row[0], row[1], row[2], count), url_id, row[1], 0)
-            for url_id, count, row in zip(ids.tolist(), counts, rows, strict=True)
+            (raised(self._level_of(row[0], row[1], row[2], count), rise), url_id, row[1], 0)
+            for url_id, count, row, rise in zip(ids.tolist(), counts, rows, rises, strict=True)
             if not row[7]
         ]
         self._front.add(queued)
@@ -214,23 +230,47 @@ class Sieve:
             self._counters.add("lost_hashes", lost)
             log.error("%d links came as hashes of URLs that are not known: this is a fault of pycrawl", lost)
 
-    def _save_outlinks(self, looked: Looked, sources: list[Source], source_of: I64) -> None:
-        """Keep the ids of the URLs that each page links or redirects to, without links that ask not to be followed."""
-        ids = looked.ids_in_batch()
+    def _save_outlinks(self, ids: U32, sources: list[Source], ends: list[int]) -> None:
+        """Keep the ids of the URLs that each page, sitemap or feed names or redirects to, without links that ask not to
+        be followed. `ids` are those of the batch, of which source i has those up to the place `ends[i]`."""
         packed = ids.tobytes()
-        ends = np.searchsorted(source_of, np.arange(len(sources)), "right").tolist()
         rows: dict[int, bytes] = {}
         begin = 0
         for source, end in zip(sources, ends, strict=True):
-            if source.parent_id and not source.ask:
-                if source.via is Via.REDIRECT:
+            if source.parent_id and not source.ask & ~_KINDS and source.via is not Via.ROBOTS:
+                if source.via in _AS_DEEP:
                     targets = (ids[begin:end] | outlinks.REDIRECT).tobytes()
                 else:
                     targets = packed[_ID_BYTES * begin : _ID_BYTES * end]
                 before = rows.get(source.parent_id)
+                if before is None and source.continues:
+                    saved = self._outlinks.targets_of([source.parent_id])
+                    before = next((some.tobytes() for _, some in saved), None)
                 rows[source.parent_id] = targets if before is None else before + targets
             begin = end
         self._outlinks.put(rows)
+
+    def _enter_sources(self, ids: U32, sources: list[Source], ends: list[int]) -> None:
+        """Enter URLs that are named as sitemaps or feeds, and what sitemaps say of others. `ids` and `ends` are as in
+        `_save_outlinks`."""
+        on_pages: list[U32] = []  # feeds that pages name: most of them again and again
+        begin = 0
+        for source, end in zip(sources, ends, strict=True):
+            some = ids[begin:end]
+            begin = end
+            if source.hints:
+                self._sources.save_hints(source.parent_id, some, source.hints)
+            if source.kind is Kind.FEED and source.via is Via.LINK:
+                on_pages.append(some)
+            elif source.kind is not Kind.PAGE:
+                leads = source.via in (Via.SITEMAP, Via.REDIRECT)
+                found_in = source.parent_id if leads else 0
+                self._sources.take_in(
+                    source.kind, some[some > 0], source.via, found_in, source.level, source.voucher
+                )  # fmt: skip
+        if on_pages:
+            some = np.concatenate(on_pages)
+            self._sources.take_in(Kind.FEED, some[some > 0], Via.LINK, 0, 0, "")
 
     # Known URLs
 
@@ -247,8 +287,8 @@ class Sieve:
         for url_id, depth, before in zip(*columns, strict=True):
             news[url_id].shorten(depth, before)
         if asides.any():
-            asks = _least_asks(looked, sources, source_of)[known]
-            for url_id in ids[(asks == 0) & np.isin(asides, _BY_ASKING)].tolist():
+            least_asks = _least_asks(looked, sources, source_of)[known]
+            for url_id in ids[(least_asks == 0) & np.isin(asides, _BY_ASKING)].tolist():
                 news[url_id].clears_ask = True
             hops = looked.least(np.array([source.hops for source in sources], np.int64)[source_of])[known]
             for url_id in ids[(hops == 0) & (asides == _BY_REDIRECTS)].tolist():

@@ -15,6 +15,7 @@ from pycrawl.native.body_scan import scan_body
 from pycrawl.parse import frame_names, frames
 from pycrawl.parse import text as text_rules
 from pycrawl.parse.charset import ASCII, Charset, charset_of, in_utf8
+from pycrawl.parse.feed_types import FEED_TYPES, media_type_of
 from pycrawl.parse.link_encoding import in_page_encoding
 from pycrawl.parse.parsed import Parsed
 
@@ -59,6 +60,7 @@ class _Reader:
         self._addressed = ("robots", agent.lower())
         self.hrefs: dict[str, None] = {}
         self.nofollow_hrefs: dict[str, None] = {}
+        self.feed_hrefs: dict[str, None] = {}
         self.base_href = ""
         self.robots: set[str] = set()
         self.language = ""
@@ -78,7 +80,12 @@ class _Reader:
         rels = attributes.get("rel", "").lower().split()
         # "alternate stylesheet" is a stylesheet.
         if not _FOLLOWED_RELS.isdisjoint(rels) and "stylesheet" not in rels:
-            self._follow(attributes.get("href", ""))
+            href = attributes.get("href", "")
+            if "alternate" in rels and media_type_of(attributes.get("type", "")) in FEED_TYPES:
+                if cleaned := clean_url(href):
+                    self.feed_hrefs[cleaned] = None
+            else:
+                self._follow(href)
 
     def base(self, attributes: dict[str, str]) -> None:
         self.base_href = self.base_href or clean_url(attributes.get("href", ""))
@@ -150,17 +157,20 @@ def parse_html(
         )
         content = main_text.encode("utf-8", "replace")
     hrefs, nofollow_hrefs, base_href = [*reader.hrefs], [*reader.nofollow_hrefs], reader.base_href
+    feed_hrefs = [*reader.feed_hrefs]
     if charset.used != "utf-8":
-        links = [*hrefs, *nofollow_hrefs, base_href]
+        links = [*hrefs, *nofollow_hrefs, *feed_hrefs, base_href]
         if not "".join(links).isascii():
             changed = in_page_encoding(links, _encoding_of_links(body, content_type, charset))
             if changed:
                 hrefs, nofollow_hrefs = _changed(hrefs, changed), _changed(nofollow_hrefs, changed)
+                feed_hrefs = _changed(feed_hrefs, changed)
                 base_href = changed.get(base_href, base_href)
                 anchors = {changed.get(href, href): text for href, text in anchors.items()}
     return Parsed(
         hrefs=hrefs,
         nofollow_hrefs=nofollow_hrefs,
+        feed_hrefs=feed_hrefs,
         base_href=base_href,
         robots=frozenset(reader.robots),
         text=f"{title}\n{text}" if with_text else "",

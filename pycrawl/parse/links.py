@@ -94,6 +94,7 @@ class LinkPacker:
         else:
             links = self._pack(page.hrefs, place, filtered)
             self._withhold(withheld, asks.REL, page.nofollow_hrefs, place, filtered)
+        self._withhold(withheld, ask | asks.FEED, page.feed_hrefs, place, filtered)
         return Packed(links, tuple(withheld), filtered)
 
     def forget_sent(self) -> None:

@@ -21,6 +21,7 @@ class Parsed:
     title: str = ""
     language: str = ""  # as declared: "en", "pt-BR"
     anchors: dict[str, str] = field(default_factory=dict)  # href → the text of the last link to it, where asked for
+    feed_hrefs: list[str] = field(default_factory=list)  # of feeds that the page names (<link rel="alternate">)
 
     @property
     def content(self) -> str:

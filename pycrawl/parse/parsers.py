@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from pycrawl.parse.charset import Charset, read
+from pycrawl.parse.feed_types import media_type_of
 from pycrawl.parse.html import parse_html
 from pycrawl.parse.parsed import Parsed
 from pycrawl.plugins.guard import PluginFailed, guarded
@@ -93,9 +94,9 @@ def _checked(parsed: Any) -> Any:
     if not isinstance(parsed, Parsed):
         raise TypeError(f"expected a Parsed, found a {type(parsed).__name__}")
     found: Any = parsed
-    if not isinstance(found.hrefs, list) or not isinstance(found.nofollow_hrefs, list):
-        raise TypeError("expected hrefs and nofollow_hrefs to be lists")
-    links = [*found.hrefs, *found.nofollow_hrefs]
+    if not all(isinstance(some, list) for some in (found.hrefs, found.nofollow_hrefs, found.feed_hrefs)):
+        raise TypeError("expected hrefs, nofollow_hrefs and feed_hrefs to be lists")
+    links = [*found.hrefs, *found.nofollow_hrefs, *found.feed_hrefs]
     strings = (found.text, found.title, found.language, found.base_href, *links, *found.robots)
     if not all(isinstance(text, str) for text in strings) or not isinstance(found.robots, frozenset):
         raise TypeError("expected texts and links that are strings, and a frozenset of words in robots")
@@ -161,8 +162,3 @@ class Parsers:
         """Plugins that are installed and could not be made, with the reason."""
         self._by_type()
         return self._broken
-
-
-def media_type_of(content_type: str) -> str:
-    """The media type in a Content-Type header, in lower case: "text/html"."""
-    return content_type.partition(";")[0].strip().lower()

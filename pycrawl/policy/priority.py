@@ -65,3 +65,8 @@ class PluginPrioritiser:
 def lowered(priority: int) -> int:
     """Returns the priority for a URL of a host that brings little new, such as a mirror."""
     return max(1, priority - _STEPS_DOWN)
+
+
+def raised(priority: int, steps: int) -> int:
+    """Returns the priority so many front queues higher, or lower where `steps` is negative."""
+    return min(FRONT_QUEUES, max(1, priority + steps)) if steps else priority

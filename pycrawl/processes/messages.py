@@ -21,17 +21,23 @@ from pycrawl.fingerprint.page_prints import RECORD
 from pycrawl.model import (
     NO_LINKS,
     CloseLook,
+    EntryDocument,
     FetchJob,
     FetchResult,
     Jobs,
+    Kind,
+    Named,
     Outcome,
     PackedLinks,
     Results,
     RobotsFile,
+    SourceAnswer,
     StoredBody,
     Validators,
 )
 from pycrawl.processes.plain_pickle import is_plain
+from pycrawl.urls.hints import are_hints
+from pycrawl.urls.parts import is_entry
 from pycrawl.urls.reasons import Reason
 
 MOST_BYTES = 256 << 20  # of one message; the bodies that a fetcher has open share half of that
@@ -44,6 +50,7 @@ _DIGEST_BYTES = 16
 _LARGEST = 1 << 62  # SQLite's numbers have 63 bits
 _LARGEST_HASH = 1 << 64
 _LARGEST_ASK = 255
+_MOST_RISE = 8
 _CODES = bytes(sorted({reason.code for reason in Reason} | {0}))
 _NOT_A_URL = re.compile(rb"\n(?!https?://[^/\n]+/)")  # the start of a line that no normalised URL has
 
@@ -85,6 +92,9 @@ def size_of(result: FetchResult) -> int:
     size = len(result.links.hashes) + len(result.links.texts)
     for _, links in result.withheld:
         size += len(links.hashes) + len(links.texts)
+    if result.source is not None:
+        size += sum(len(named.links.hashes) + len(named.links.texts) for named in result.source.named)
+        size += sum(len(document.body.record) for document in result.source.documents)
     return size if result.body is None else size + len(result.body.record)
 
 
@@ -290,6 +300,40 @@ def _is_robots(file: RobotsFile) -> bool:
     return 0 <= file.status < _LARGEST and isfinite(file.fetched_at + file.expires_at + file.crawl_delay)
 
 
+def _is_named(named: Named) -> bool:
+    links = named.links
+    count = len(links.hashes) // _HASH_BYTES
+    return (
+        count == links.texts_count > 0
+        and 0 <= named.ask <= _LARGEST_ASK
+        and abs(named.rise) <= _MOST_RISE
+        and named.kind in (Kind.PAGE, Kind.SITEMAP)
+        and are_hints(named.hints, count)
+    )
+
+
+def _is_document(document: EntryDocument) -> bool:
+    url = document.url
+    return (
+        url.isascii()
+        and "\n" not in url
+        and is_entry(url)
+        and _NOT_A_URL.match(b"\n" + url.encode()) is None
+        and 0 <= document.url_hash < _LARGEST_HASH
+    )
+
+
+def _is_answer(answer: SourceAnswer) -> bool:
+    return (
+        len(answer.digest) in (0, _DIGEST_BYTES)
+        and 0 <= answer.entries < _LARGEST
+        and 0 <= answer.wait < _LARGEST
+        and 0 <= answer.skip_hours < 1 << 24
+        and 0 <= answer.skip_days < 1 << 7
+        and _can_be_kept(answer.hub, answer.topic)
+    )
+
+
 def _is_result(result: FetchResult) -> bool:
     return (
         0 <= result.url_id < _LARGEST > result.host_id >= 0
@@ -328,6 +372,9 @@ for _class, _check in (
     (StoredBody, _is_body),
     (CloseLook, _is_look),
     (RobotsFile, _is_robots),
+    (Named, _is_named),
+    (EntryDocument, _is_document),
+    (SourceAnswer, _is_answer),
     (FetchResult, _is_result),
     (FetchJob, _is_any),
 ):

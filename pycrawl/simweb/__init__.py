@@ -2,6 +2,7 @@
 
     settings.py    what the web looks like: `SimWebSettings`
     hosts.py       addresses, sizes, paths, which page answers what, robots.txt
+    sources.py     sitemaps and feeds
     pages.py       links and text of a page, drawn from a hash of (seed, page number); text.py, hashed_random.py
     web.py         `SimWeb`: every page, and the truth about what a crawl must find
     http_answers.py

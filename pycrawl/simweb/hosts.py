@@ -28,6 +28,8 @@ _SECTIONS = str.split(
 )
 _MAX_SECTIONS = 6
 _PRIVATE = "/private/"
+SITEMAP_PATH = "/sitemap.xml"
+FEED_PATH = "/feed.xml"
 _AUTHORITY = re.compile(r"127\.1\.([0-9]{1,3})\.([0-9]{1,3})(?::[0-9]{1,5})?")
 _NUMBER = re.compile(r"([0-9]{1,12})(?:\.html)?$")
 
@@ -60,6 +62,8 @@ class Host:
     slugs: tuple[str, ...] = field(repr=False, compare=False)  # words for file names, shared by all hosts
     has_rules: bool
     crawl_delay: float
+    has_sitemap: bool = False
+    has_feed: bool = False
 
     @property
     def address(self) -> str:
@@ -116,12 +120,13 @@ class Host:
         return [*below, *range(self.content + page, self.size, self.content)]
 
     def robots_txt(self) -> str | None:
-        """The text of robots.txt, or None for a 404, which every second host without rules answers."""
+        """The text of robots.txt, or None for a 404, which every second host without rules or sitemap answers."""
+        sitemap = f"Sitemap: {self.url}{SITEMAP_PATH[1:]}\n" if self.has_sitemap else ""
         if not self.has_rules:
-            return None if self.index & 1 else "User-agent: *\nDisallow:\n"
+            return None if self.index & 1 and not sitemap else f"User-agent: *\nDisallow:\n{sitemap}"
         delay = f"Crawl-delay: {self.crawl_delay:g}\n" if self.crawl_delay else ""
         rules = f"User-agent: *\nDisallow: {_PRIVATE}\nDisallow: /*/draft-\nAllow: /\n{delay}"
-        return f"# {self.authority}\nUser-agent: nosybot\nDisallow: /\n\n{rules}"
+        return f"# {self.authority}\nUser-agent: nosybot\nDisallow: /\n\n{rules}{sitemap}"
 
 
 def _sections(index: int, size: int) -> tuple[str, ...]:
@@ -168,7 +173,13 @@ class Hosts:
         delay = settings.crawl_delay if has_rules and rank % 2 == 0 and index else 0.0
         ends = self._ends(index, size, len(sections), has_rules)
         authority = address(index) + self._port
-        return Host(index, authority, first, size, ends, sections, self._slugs, has_rules, delay)
+        has_sitemap, has_feed = (
+            shuffled(index, len(self), f"{settings.seed} {name}") < round(share * len(self))
+            for name, share in (("sitemap", settings.sitemap_share), ("feed", settings.feed_share))
+        )
+        return Host(
+            index, authority, first, size, ends, sections, self._slugs, has_rules, delay, has_sitemap, has_feed
+        )  # fmt: skip
 
     def _ends(self, index: int, size: int, sections: int, has_rules: bool) -> tuple[int, ...]:
         settings = self._settings

@@ -9,6 +9,7 @@ from functools import cache, lru_cache
 from http import HTTPStatus
 
 from pycrawl.simweb.hosts import Host, PageKind
+from pycrawl.simweb.sources import source
 from pycrawl.simweb.web import Page, SimWeb
 
 _ENTRY_BYTES = 600  # what an answer takes in memory, apart from its bytes on the wire
@@ -94,7 +95,8 @@ class Answers:
             return fault(404) if text is None else answer(200, _PLAIN, text.encode("ascii"))
         page = self._web.find(host, target)
         if page is None:
-            return fault(404)
+            found = source(self._web, host, target, self._version)
+            return fault(404) if found is None else answer(200, f"Content-Type: {found[0]}\r\n", found[1])
         match page.kind:
             case PageKind.REDIRECT:
                 return fault(page.status, latency=page.latency, headers=f"Location: {page.redirect_target}\r\n")

@@ -8,7 +8,7 @@ from itertools import cycle
 from math import log
 
 from pycrawl.simweb.hashed_random import UNIT, draws, picks, shuffled
-from pycrawl.simweb.hosts import HOSTS_IN_MEMORY, Host, Hosts, PageKind
+from pycrawl.simweb.hosts import FEED_PATH, HOSTS_IN_MEMORY, Host, Hosts, PageKind
 from pycrawl.simweb.settings import SimWebSettings
 from pycrawl.simweb.text import Text
 
@@ -121,9 +121,11 @@ class PageMaker:
         drawn = self._all_draws(host, local)
         anchors = self._anchors(host, local, drawn)
         title = f"{host.place(local)[2]} {host.place(local + 1)[2]} {number}".capitalize()
+        has_feed = host.has_feed and not local
+        feed = f'<link rel="alternate" type="application/rss+xml" href="{FEED_PATH}">\n' if has_feed else ""
         head = (
-            f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{title}</title>\n</head>\n'
-            f"<body>\n{self._navigation(host.index)}<main>\n<h1>{title}</h1>\n"
+            f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{title}</title>\n{feed}'
+            f"</head>\n<body>\n{self._navigation(host.index)}<main>\n<h1>{title}</h1>\n"
         )
         wanted = self._settings.mean_page_bytes * (0.25 + 2.25 * (drawn[_SIZE] * UNIT) ** 2)  # 1/4 to 5/2 of the mean
         room = wanted - len(head) - sum(map(len, anchors))

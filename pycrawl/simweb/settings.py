@@ -36,6 +36,8 @@ class SimWebSettings:
     retry_after: int = _setting(1, "Retry-After of a 503, in seconds")
     latency: float = _setting(0.0, "time to answer a page, on average, in seconds")
     change_share: float = _setting(0.1, "share of pages that change with each version")
+    sitemap_share: float = _setting(0.0, "share of hosts whose robots.txt names a sitemap of all their pages")
+    feed_share: float = _setting(0.0, "share of hosts whose home page names a feed of the pages that changed last")
 
     def __post_init__(self) -> None:
         self._expect("hosts", 1, MAX_HOSTS)

@@ -35,7 +35,13 @@ HELD = "held"  # an option of the present run leaves it out
 QUEUE_REASONS = (NEW, AGAIN, HELD)
 
 # Outcomes of the last visit that put a URL aside, although the scope wants it.
-_ASIDE_OUTCOMES = (Outcome.ROBOTS_DENIED, Outcome.TRAP, Outcome.UNWANTED_TYPE, Outcome.SOFT_404)
+_ASIDE_OUTCOMES = (
+    Outcome.ROBOTS_DENIED,
+    Outcome.TRAP,
+    Outcome.UNWANTED_TYPE,
+    Outcome.SOFT_404,
+    Outcome.SOURCE_LIMIT,
+)
 _NOT_FOUND = 404
 _GONE = 410
 
@@ -143,6 +149,10 @@ _IN_WORDS: dict[str, str] = {reason.value: reason.words for reason in Reason} | 
     Outcome.NOINDEX.value: "the page or its server asks that it not be kept",
     Outcome.UNWANTED_TYPE.value: "its content type is not in scope.content_types",
     Outcome.SOFT_404.value: "it says what its host says of missing pages",
+    Outcome.READ.value: "it is a sitemap or feed, and was read",
+    Outcome.BAD_SITEMAP.value: "it is named as a sitemap, but cannot be read as one",
+    Outcome.BAD_FEED.value: "it is named as a feed, but cannot be read as one",
+    Outcome.SOURCE_LIMIT.value: "its host has more sitemaps or feeds than max_per_host",
     Outcome.ROBOTS_DENIED.value: "its host's robots.txt forbids it",
     Outcome.ROBOTS_UNREACHABLE.value: "its host's robots.txt cannot be read, so nothing may be asked for",
     Outcome.CLIENT_ERROR.value: "its host refused it",

@@ -256,6 +256,34 @@ UPDATE hosts SET robots_failing_since = 0, failures = CASE trouble WHEN 'robots-
 WHERE robots_failing_since > 0;
 """
 
+_SOURCES = """
+-- Sitemaps and feeds: URLs of `urls` whose answers are read for the URLs that they name (`sources.py`). Filled when one
+-- is named; changed with each visit, whose outcome is in `visits`. `found_in`: the sitemap whose index or redirect
+-- leads to it; 0: none. `level`: index files that led to it. `next_at`: when it is to be asked for again; 9e15: it is
+-- queued, or never again. `watched`: seconds between its readings in all; `changes`: readings that differed from the
+-- one before.
+CREATE TABLE sources (
+    url_id INTEGER PRIMARY KEY, kind INTEGER NOT NULL, host_id INTEGER NOT NULL, found_in INTEGER NOT NULL,
+    level INTEGER NOT NULL, over_limit INTEGER NOT NULL, next_at REAL NOT NULL, read_at REAL NOT NULL DEFAULT 0,
+    entries INTEGER NOT NULL DEFAULT 0, watched REAL NOT NULL DEFAULT 0, changes INTEGER NOT NULL DEFAULT 0,
+    failures INTEGER NOT NULL DEFAULT 0, hub TEXT NOT NULL DEFAULT '', topic TEXT NOT NULL DEFAULT ''
+);
+CREATE INDEX sources_by_next ON sources (next_at);
+CREATE INDEX sources_by_host ON sources (host_id, kind);
+
+-- Hosts whose robots.txt names a sitemap: it may list their URLs.
+CREATE TABLE source_vouchers (
+    url_id INTEGER NOT NULL, host TEXT NOT NULL, PRIMARY KEY (url_id, host)
+) WITHOUT ROWID;
+
+-- What the sitemap `source_id` says of a URL: when it changed last (seconds since the epoch; 0: it does not say), how
+-- often it changes and how important it is (codes of `urls/hints.py`). Filled with the URLs, replaced when it changes.
+CREATE TABLE url_hints (
+    url_id INTEGER PRIMARY KEY, source_id INTEGER NOT NULL, lastmod INTEGER NOT NULL, changefreq INTEGER NOT NULL,
+    priority INTEGER NOT NULL
+);
+"""
+
 _SORTED_RUNS = """
 -- What has random keys is kept in sorted runs (`runs/` says what is true of them), each of one store (`stores.py`).
 -- They take the place of `fingerprints`, `documents_by_url`, `passage_runs`, `passage_blocks`, `near_sorted` and
@@ -308,5 +336,6 @@ STEPS: tuple[str | Step, ...] = (
     _VERSIONS,
     _ROBOTS_FAILURES,
     _TO_SORTED_RUNS,
+    _SOURCES,
 )
 VERSION = len(STEPS)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from ada_url import join_url, normalize_url
 
 from pycrawl.config import Config
+from pycrawl.urls.parts import ENTRY_MARK
 
 MAX_LENGTH = 65_536  # characters; the highest `limits.max_url_length`. Anything longer is rubbish.
 MAX_HOST_LENGTH = 253  # characters; RFC 1035, 2.3.4, less the length bytes. Longer names cannot be resolved.
@@ -55,6 +56,7 @@ _TRIPLETS |= {triplet: chr(int(triplet[1:], 16)) for triplet in _TRIPLETS if chr
 # What the parser leaves alone behind an origin, provided that no segment starts with a dot; the fragment goes.
 _PLAIN_REST = re.compile(r"/[A-Za-z0-9_~!$&*+,:=@./-]*(?:\?([A-Za-z0-9_~!$*+,:=@&./?-]*))?(?:#[!-~]*)?")
 
+_ENTRY_NAME = re.compile(r"[A-Za-z0-9_.~%-]+")  # as `fetcher/feed_result.py` makes them
 _SCHEMES = ("http://", "https://")
 _USER_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?=[^0-9])")
 
@@ -186,12 +188,14 @@ def normalise_behind(origin: str, url: str, rules: UrlRules) -> str | None:
 
 
 def from_user(text: str, rules: UrlRules) -> str | None:
-    """Returns the normal form of a seed as people type it: "example.com/x" and "localhost:8080" get "http://"."""
-    text = text.strip().strip("\ufeff").strip()
+    """Returns the normal form of a URL as people type it: "example.com/x" and "localhost:8080" get "http://". The URL
+    of a feed's entry keeps its fragment."""
+    text, mark, entry = text.strip().strip("\ufeff").strip().partition(ENTRY_MARK)
     if text.startswith("//"):
         text = "http:" + text
     elif text.startswith("/"):
         return None  # a file's path; the parser would take its first segment for a host
     elif not _USER_SCHEME.match(text):
         text = "http://" + text
-    return normalise(text, rules)
+    url = normalise(text, rules)
+    return url + mark + entry if url is not None and _ENTRY_NAME.fullmatch(entry) else url

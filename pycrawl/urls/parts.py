@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from xxhash import xxh3_64_intdigest
 
+GUESSED_PATH = "/sitemap.xml"  # where a site that names no sitemap is likely to have one
+ENTRY_MARK = "#entry-"  # between the URL of a feed and the name of an entry
 _AFTER_SCHEME = 8  # characters; of "http://" and "https://", no "/" of the path stands before the ninth
 
 
@@ -33,6 +35,17 @@ def origin(url: str) -> str:
 def robots_url(url: str) -> str:
     """Returns the URL of the robots.txt that holds for a normalised URL."""
     return origin(url) + "/robots.txt"
+
+
+def entry_url(feed_url: str, name: str) -> str:
+    """Returns the URL of a feed's entry that has no page: the feed's own, with the entry's name (escaped, without "/")
+    as fragment. No other URL in the ledger has a fragment."""
+    return f"{feed_url}{ENTRY_MARK}{name}"
+
+
+def is_entry(url: str) -> bool:
+    """True if the URL is one that `entry_url` made."""
+    return ENTRY_MARK in url
 
 
 def url_hash(url: str, seed: int) -> int:

@@ -37,6 +37,10 @@ class Reason(StrEnum):
     TOO_MANY_REDIRECTS = "too-many-redirects"
     FORGOTTEN = "forgotten"
     PORT = "port"
+    FOREIGN_SITEMAP = "foreign-sitemap"
+    SITEMAP = "sitemap"
+    FEED = "feed"
+    FEED_ENTRY = "feed-entry"
 
     _code: int  # set below, from the table: it is asked for a million times when URLs are judged anew
 
@@ -115,6 +119,14 @@ _MEANINGS = {
     Reason.FORGOTTEN: _Meaning(20, "", "forgotten: it was removed with `pycrawl forget`"),
     Reason.PORT: _Meaning(
         21, "security.allow_ports", "its port is one of another service (mail, SSH …), which browsers refuse to ask"
+    ),
+    Reason.FOREIGN_SITEMAP: _Meaning(
+        22, "", "only a sitemap of another host lists it, which its own host's robots.txt does not name"
+    ),
+    Reason.SITEMAP: _Meaning(23, "sitemaps.from_robots", "a sitemap, and sitemaps.from_robots is false"),
+    Reason.FEED: _Meaning(24, "feeds.discover", "a feed, and feeds.discover is false"),
+    Reason.FEED_ENTRY: _Meaning(
+        25, "", "an entry of a feed without a page of its own: it is stored as the feed has it"
     ),
 }
 for _reason, _meaning in _MEANINGS.items():

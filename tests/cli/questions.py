@@ -38,6 +38,7 @@ def _pages() -> dict[str, Reply]:
     links = ["/news", "/about", "/old", "/broken", "/missing", "/members/list", "/moved", *prints]
     return {
         f"{WWW}/robots.txt": Reply(_ROBOTS, content_type="text/plain"),
+        f"{WWW}/sitemap.xml": Reply(f"{WWW}/\n{WWW}/about\n", content_type="text/plain"),
         f"{WWW}/": page(*links, f"{ADS}/banner", f"{SHOP}/offers", text="Welcome to the example of an archive."),
         f"{WWW}/news": page(text="Yesterday the archive was opened."),
         f"{WWW}/about": page(text="The archive has been kept by its friends for years."),

@@ -112,7 +112,7 @@ def test_a_shell_gets_its_completion(shell: str) -> None:
     [
         ("pycrawl st", {"plain,stats"}),
         ("pycrawl crawl --max-p", {"plain,--max-pages"}),
-        ("pycrawl -C some/where ve", {"plain,verify"}),
+        ("pycrawl -C some/where ve", {"plain,verify", "plain,versions"}),
         ("pycrawl stats -C ", {"dir,"}),
     ],
 )

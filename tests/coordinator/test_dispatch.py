@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from pycrawl.config import Config
-from pycrawl.coordinator.jobs import JobHandler
 from pycrawl.coordinator.jobs.handlers import new_handlers, next_job
 from pycrawl.coordinator.jobs.settling import Settler
 from pycrawl.coordinator.run import Run
@@ -16,7 +16,7 @@ from pycrawl.crawl.directory import CrawlDirectory
 from pycrawl.crawl.progress import RunLimits
 from pycrawl.crawl.session import Session
 from pycrawl.frontier.back import BackQueue, Entry
-from pycrawl.model import Kind, RobotsFile
+from pycrawl.model import Kind, RobotsFile, Via
 from pycrawl.state.hosts import Host
 from pycrawl.urls.host_settings import HostSettings
 from tests.e2e.crawling import Crawl
@@ -28,25 +28,26 @@ ENTRY = Entry(1, f"{SITE}/page", 1, 0, 0)
 
 
 @pytest.fixture
-def handlers(tmp_path: Path) -> Iterator[tuple[JobHandler, ...]]:
+def session(tmp_path: Path) -> Iterator[Session]:
     crawl = Crawl.make(tmp_path / "crawl", [f"{SITE}/"])
     with Session(CrawlDirectory(crawl.path), Config()) as session:
-        run = Run(session, RunLimits())
-        yield new_handlers(run, Settler(run))
+        yield session
 
 
 @pytest.mark.parametrize("in_flight", [1, 2])
 @pytest.mark.parametrize("kind", Kind)
-def test_whatever_waits_for_another_fetch_of_its_host_says_so(
-    handlers: tuple[JobHandler, ...], kind: Kind, in_flight: int
-) -> None:
+def test_whatever_waits_for_another_fetch_of_its_host_says_so(session: Session, kind: Kind, in_flight: int) -> None:
     """Its fetcher knows by that what not to ask for when the host has just said that it is busy."""
+    run = Run(session, RunLimits())
+    handlers = new_handlers(run, Settler(run))
     host = Host(1, "192.0.2.1", address="192.0.2.1")
     queue = BackQueue(host, 0, HostSettings.of(Config()), in_flight=in_flight)
     if kind is not Kind.ROBOTS:
         queue.rules.note_sent(SITE, RobotsFile(200, b"", NOW, NEVER))
     if kind is Kind.PROBE:
         queue.host.pages = 5
+    if kind in (Kind.SITEMAP, Kind.FEED):
+        session.sources.take_in(kind, np.array([ENTRY.url_id], np.uint32), Via.LINK, 0, 0, "")
     job = next_job(handlers, queue, ENTRY, SITE, NOW)
     assert job.kind is kind
     assert job.ahead == (in_flight > 1)

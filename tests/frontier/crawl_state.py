@@ -19,6 +19,7 @@ from pycrawl.state.counters import Counters
 from pycrawl.state.database import Database
 from pycrawl.state.documents import Visit
 from pycrawl.state.hosts import CACHED_HOSTS, CACHED_IDS, Hosts
+from pycrawl.state.sources import Sources
 from pycrawl.state.standings import Standings
 from pycrawl.state.unwanted import Unwanted
 from pycrawl.state.url_lookup import CHUNK
@@ -54,8 +55,9 @@ class CrawlState:
         self.standings = Standings(self.database)
         judge = Judge(config, Unwanted(self.database, SEED))
         self.frontier = Frontier(
-            self.database, self.hosts, self.counters, self.seen, self.standings, judge, config, chance, sizes.frontier
-        )
+            self.database, self.hosts, self.counters, self.seen, self.standings, judge,
+            Sources(self.database, config), config, chance, sizes.frontier,
+        )  # fmt: skip
         self.finished: list[tuple[BackQueue, Entry, Visit]] = []
 
     def finish(self, queue: BackQueue, entry: Entry, visit: Visit) -> None:

@@ -8,6 +8,7 @@ the store, is what is compared; no table is.
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import json
 import random
@@ -67,6 +68,7 @@ def open_and_read(image: Image, root: Path) -> Facts:
     """Returns what pycrawl finds on a disk, which it opens for writing first, as each run does. Raises Loss if it
     cannot, or if `verify` finds a fault."""
     write_image(image, root)
+    thresholds = gc.get_threshold()
     try:
         crawl = Crawl(root / CRAWL)
         try:
@@ -77,6 +79,9 @@ def open_and_read(image: Image, root: Path) -> Facts:
         return read(crawl)
     finally:
         shutil.rmtree(root)
+        gc.unfreeze()  # a session sets the collector for itself, as if it were the only one of its process
+        gc.set_threshold(*thresholds)
+        gc.collect()
 
 
 def read(crawl: Crawl) -> Facts:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pycrawl.crawl.directory import CrawlDirectory
+from pycrawl.model import Kind
 from pycrawl.state.database import Database
 from tests.power import planted
 from tests.power.recording import mark_in
@@ -55,8 +56,8 @@ def _mark_added(trace: Path) -> None:
     """What `add` has left in the inbox counts from then on, though it takes a moment until the program has ended."""
     leave = CrawlDirectory.leave_in_inbox
 
-    def marked(self: CrawlDirectory, urls: Sequence[str]) -> None:
-        leave(self, urls)
+    def marked(self: CrawlDirectory, urls: Sequence[str], kind: Kind = Kind.PAGE) -> None:
+        leave(self, urls, kind)
         for url in urls:
             mark_in(trace, "added", url=url)
 

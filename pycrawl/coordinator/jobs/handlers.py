@@ -10,14 +10,21 @@ from pycrawl.coordinator.jobs.page import PageJobs
 from pycrawl.coordinator.jobs.probe import ProbeJobs
 from pycrawl.coordinator.jobs.robots import RobotsJobs
 from pycrawl.coordinator.jobs.settling import Settler
+from pycrawl.coordinator.jobs.sources import SourceJobs
 from pycrawl.coordinator.run import Run
 from pycrawl.frontier.back import BackQueue, Entry
-from pycrawl.model import FetchJob
+from pycrawl.model import FetchJob, Kind
 
 
 def new_handlers(run: Run, settler: Settler) -> tuple[JobHandler, ...]:
     maker = JobMaker(run)
-    return (RobotsJobs(run, maker, settler), ProbeJobs(run, maker), PageJobs(run, maker, settler))
+    return (
+        RobotsJobs(run, maker, settler),
+        SourceJobs(run, maker, settler, Kind.SITEMAP),
+        SourceJobs(run, maker, settler, Kind.FEED),
+        ProbeJobs(run, maker),
+        PageJobs(run, maker, settler),
+    )
 
 
 def next_job(handlers: Sequence[JobHandler], queue: BackQueue, entry: Entry, site: str, now: float) -> FetchJob:

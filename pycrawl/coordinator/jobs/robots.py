@@ -49,6 +49,7 @@ class RobotsJobs:
             lease.queue.rules.note_redirect(lease.site, result.location, result.hops)
             self._run.frontier.put_back(lease.queue, lease.entry)
         elif result.robots is not None:
+            self._enter_sitemaps(lease, result)
             self._keep(lease, result.robots)
         elif result.outcome is Outcome.NO_ROOM:  # our own trouble
             self._run.frontier.put_back(lease.queue, lease.entry)
@@ -56,6 +57,13 @@ class RobotsJobs:
             self._settler.settle(lease, result)  # no page of this host may be asked for
         else:
             self._note_failure(lease, result)
+
+    def _enter_sitemaps(self, lease: Lease, result: FetchResult) -> None:
+        """Enter the sitemaps that a robots.txt names: they are as deep as links of the URL that needed it."""
+        session = self._run.session
+        depth = session.depth_of(lease.entry) + 1
+        for ask, links in result.withheld:
+            session.discovered.add_robots_sitemaps(lease.entry.url_id, depth, links, ask, host_key(f"{lease.site}/"))
 
     def _is_out_of_scope(self, url: str) -> bool:
         """True if the scope forbids every request to the URL's host, which a robots.txt redirects to."""

@@ -101,7 +101,7 @@ class Settler:
         if result.body is None and last is not None:
             if last.document_id and result.status in _GONE and last.status not in _GONE:
                 self._run.counts.gone += 1
-            visit = _with_what_is_known(visit, last)
+            visit = with_what_is_known(visit, last)
         self._session.group.visits.append(visit)
         self._session.group.finished.append((lease.queue, entry))
         self._follow(lease, result)
@@ -154,10 +154,11 @@ class Settler:
         if result.links.hashes:
             discovered.add_links(entry.url_id, depth + 1, result.links, ask)
         for other_ask, links in result.withheld:
-            discovered.add_links(entry.url_id, depth + 1, links, ask | other_ask)
+            kind = Kind.FEED if other_ask & asks.FEED else Kind.PAGE
+            discovered.add_links(entry.url_id, depth + 1, links, ask | other_ask, kind)
 
 
-def _with_what_is_known(visit: Visit, last: Visit) -> Visit:
+def with_what_is_known(visit: Visit, last: Visit) -> Visit:
     """Returns a visit that brought no page, with the document, the digest and the validators of the last one."""
     if visit.outcome != Outcome.NOT_MODIFIED:
         visit = visit._replace(etag=last.etag, last_modified=last.last_modified)

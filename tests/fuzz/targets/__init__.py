@@ -4,15 +4,16 @@ answers.py    what servers send: heads, content encodings, whole answers, throug
 policies.py   robots.txt and what headers ask of robots, cookies, dates
 addresses.py  URLs: normal form, parts, links of a page
 pages.py      markup, encodings of text, words
+sources.py    sitemaps and feeds
 files.py      what lies in a crawl's directory: records, compound files, settings
 messages.py   what processes and plugins hand over
 """
 
 from tests.fuzz.case import Target
-from tests.fuzz.targets import addresses, answers, files, messages, pages, policies
+from tests.fuzz.targets import addresses, answers, files, messages, pages, policies, sources
 
 TARGETS: dict[str, Target] = {
     target.name: target
-    for module in (answers, policies, addresses, pages, files, messages)
+    for module in (answers, policies, addresses, pages, sources, files, messages)
     for target in module.TARGETS
 }

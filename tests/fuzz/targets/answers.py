@@ -24,12 +24,18 @@ from pycrawl.fetch.routes import ResolvingTransport, body_of
 from pycrawl.fetch.transport import Head, Request, Response, TransportSettings, type_gate
 from pycrawl.fetch.tunnels import TunnelError, open_tunnel
 from pycrawl.fetch.urllib3_transport import ThreadTransport
+from pycrawl.fetcher.feed_result import FeedReader
+from pycrawl.fetcher.named_links import NamedPacker
 from pycrawl.fetcher.page_result import PageReader
 from pycrawl.fetcher.probe_result import ProbeReader
 from pycrawl.fetcher.process import AnswerReader
 from pycrawl.fetcher.result import LONGEST_DETAIL
 from pycrawl.fetcher.robots_result import RobotsReader, RulesCache
-from pycrawl.model import FetchJob, FetchResult, Kind, Outcome, Validators
+from pycrawl.fetcher.sitemap_result import SitemapReader
+from pycrawl.fetcher.source_result import SourceAnswers
+from pycrawl.model import FetchJob, FetchResult, Kind, Outcome, Results, Validators
+from pycrawl.processes.messages import pack, unpack_results
+from pycrawl.urls.normal_form import UrlRules
 from pycrawl.urls.scope import Scope
 from tests.fuzz.case import Target
 
@@ -94,10 +100,17 @@ class _Readers:
         scope = Scope(config)
         rules = RulesCache(config.crawl.name)
         self.wants = type_gate(scope.wants_type)
+        pages = PageReader(config, scope, 1)
+        packer = NamedPacker(UrlRules.of(config), scope, 1)
+        answers = SourceAnswers(UrlRules.of(config), scope, packer)
+        feeds = FeedReader(answers, packer, pages, 1)
+        pages.feed_reader = feeds
         self.by_kind: dict[Kind, AnswerReader] = {
-            Kind.PAGE: PageReader(config, scope, 1),
+            Kind.PAGE: pages,
             Kind.PROBE: ProbeReader(config),
-            Kind.ROBOTS: RobotsReader(config, scope.settings, rules),
+            Kind.ROBOTS: RobotsReader(config, scope.settings, rules, packer),
+            Kind.SITEMAP: SitemapReader(answers, packer, 1, check_result),
+            Kind.FEED: feeds,
         }
         self.jobs = [
             FetchJob(1, URL, 1),
@@ -105,6 +118,8 @@ class _Readers:
             FetchJob(1, URL, 1, validators=Validators('"e"', "yesterday")),
             FetchJob(1, URL, 1, Kind.PROBE),
             FetchJob(1, "http://example.com/robots.txt", 1, Kind.ROBOTS, site="http://example.com"),
+            FetchJob(1, URL, 1, Kind.SITEMAP),
+            FetchJob(1, URL, 1, Kind.FEED),
         ]
 
 
@@ -125,6 +140,7 @@ def answer(data: bytes) -> None:
 
 def check_result(result: FetchResult) -> None:
     assert pickle.loads(pickle.dumps(result)) == result
+    assert unpack_results(pack(Results((result,)))).results == (result,)
     assert len(result.detail) <= LONGEST_DETAIL
     assert result.retry_after >= 0
     assert result.robots is None or result.robots.crawl_delay >= 0

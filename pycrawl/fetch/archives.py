@@ -1,0 +1,292 @@
+"""Answers that others have stored: reads WARC and TREC Web files, as if their pages were fetched now.
+
+Whatever the bytes are, each record becomes an `Archived`: an answer, or the reason why it is none. Nothing is held but
+one record at a time.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import re
+import zlib
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from pathlib import Path
+from typing import IO, NamedTuple
+
+from pycrawl.errors import UsageError
+from pycrawl.fetch.decoding import Body
+from pycrawl.fetch.transport import Headers, Response
+
+MOST_RECORD_BYTES = 100_000_000
+_START_BYTES = 4_096  # of a file that are looked at to tell what it is
+_STATUS = re.compile(rb"HTTP/[0-9.]+[ \t]+([1-9][0-9]{2})(?![0-9])", re.IGNORECASE)
+_URL = re.compile(rb"https?://\S+", re.IGNORECASE)
+_CHUNK_BYTES = 1 << 16
+_END = re.compile(rb"</DOC>[ \t]*\r?\n?", re.IGNORECASE)
+_BEGIN = re.compile(rb"<DOC>", re.IGNORECASE)
+_HEADER = re.compile(rb"<DOCHDR>[ \t]*\r?\n(.*?)\r?\n?</DOCHDR>[ \t]*(?:\r?\n)?", re.IGNORECASE | re.DOTALL)
+_DOCNO = re.compile(rb"<DOCNO>\s*(.*?)\s*</DOCNO>[ \t]*(?:\r?\n)?", re.IGNORECASE | re.DOTALL)
+_DATE = re.compile(rb"(?:19|20)[0-9]{12}")
+
+
+class Archived(NamedTuple):
+    """A record of an archive."""
+
+    name: str  # what to call it: its URL, its DOCNO, or its number
+    url: str = ""
+    response: Response | None = None
+    skipped: str = ""  # why there is no response, in a word or two
+    fault: str = ""  # what is wrong with the file here, in one line
+    refers_to: str = ""  # of a revisit: the URL with the same body
+
+
+def read_archive(path: Path, limit: int) -> Iterator[Archived]:
+    """Yields the records of a file; bodies are cut at `limit` bytes. Raises UsageError if the file cannot be opened, or
+    is neither a WARC nor TREC Web."""
+    try:
+        with path.open("rb") as file:
+            start = _start_of(file)
+            file.seek(0)
+            if start.startswith(b"WARC/"):
+                yield from _warc(file, limit)
+            elif _BEGIN.search(start):
+                yield from _trec(_opened(file), limit)
+            else:
+                raise UsageError(f"{path}: expected a WARC or a TREC Web file, found neither")
+    except IsADirectoryError:
+        raise UsageError(f"{path}: is a directory; name its files") from None
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be read: {error.strerror or error}") from None
+
+
+def _start_of(file: IO[bytes]) -> bytes:
+    """Returns the first bytes of a file, decompressed."""
+    data = file.read(_START_BYTES)
+    if data[:2] != b"\x1f\x8b":
+        return data
+    try:
+        return zlib.decompressobj(31).decompress(data, _START_BYTES)
+    except zlib.error:
+        return b""
+
+
+def _opened(file: IO[bytes]) -> IO[bytes]:
+    start = file.read(2)
+    file.seek(0)
+    return gzip.GzipFile(fileobj=file) if start == b"\x1f\x8b" else file  # type: ignore[return-value]  # a binary stream
+
+
+# WARC
+
+
+def _warc(file: IO[bytes], limit: int) -> Iterator[Archived]:
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of its own parts
+        from fastwarc.warc import ArchiveIterator, WarcRecordType
+
+    number = 0
+    try:
+        for record in ArchiveIterator(file, parse_http=False):
+            number += 1
+            if record.headers.get("Content-Length") is None:
+                yield Archived("", fault=f"record {number}: its headers are cut, or say no length")
+                continue
+            url = str(record.headers.get("WARC-Target-URI") or "").strip("<> ")
+            if record.record_type in (WarcRecordType.warcinfo, WarcRecordType.request, WarcRecordType.metadata):
+                continue
+            name = url or f"record {number}"
+            if record.record_type == WarcRecordType.revisit:
+                refers_to = str(record.headers.get("WARC-Refers-To-Target-URI") or "")
+                moment = _moment(str(record.headers.get("WARC-Date") or ""))
+                yield Archived(name, url, _empty(url, moment), "revisit", refers_to=refers_to)
+                continue
+            if record.record_type != WarcRecordType.response or not _URL.fullmatch(url.encode()):
+                yield Archived(name, skipped="not a page (resource, conversion, dns …)")
+                continue
+            yield _warc_answer(record, name, url, limit)
+    except Exception as error:  # noqa: BLE001  # whatever fastwarc raises for bytes that are no WARC
+        yield Archived("", fault=f"after record {number}: the file is damaged or cut: {error}")
+
+
+def _warc_answer(record: object, name: str, url: str, limit: int) -> Archived:
+    said = int(record.content_length)  # type: ignore[attr-defined]
+    data: bytes = record.reader.read(min(said, MOST_RECORD_BYTES))  # type: ignore[attr-defined]
+    if len(data) < min(said, MOST_RECORD_BYTES):
+        return Archived(name, fault=f"{name}: expected {said:,} bytes, found {len(data):,}: the file is cut, or lies")
+    head, separator, body = data.partition(b"\r\n\r\n")
+    if not separator:
+        head, separator, body = data.partition(b"\n\n")
+    status = _STATUS.match(head)
+    if not status:
+        return Archived(name, skipped="not HTTP")
+    moment = _moment(str(record.headers.get("WARC-Date") or ""))  # type: ignore[attr-defined]
+    if moment is None:
+        return Archived(name, skipped="no usable date")
+    address = str(record.headers.get("WARC-IP-Address") or "")  # type: ignore[attr-defined]
+    return Archived(name, url, _answer(url, head, body, int(status[1]), moment, address, limit))
+
+
+def _empty(url: str, moment: float | None) -> Response | None:
+    return None if moment is None else Response(0, url, 0.0, ended=0.0, fetched_at=moment)
+
+
+def _moment(text: str) -> float | None:
+    try:
+        return datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()
+    except (ValueError, OverflowError):
+        return None
+
+
+# TREC Web
+
+
+def _trec(stream: IO[bytes], limit: int) -> Iterator[Archived]:
+    buffer = bytearray()
+    number = searched = 0
+    try:
+        while True:
+            found = _END.search(buffer, searched)
+            at_edge = found is not None and found.end() == len(buffer)
+            if found is None or at_edge:
+                chunk = stream.read(_CHUNK_BYTES)
+                if chunk:
+                    searched = max(0, (found.start() if found else len(buffer)) - 16)
+                    buffer += chunk
+                    if len(buffer) > MOST_RECORD_BYTES + _CHUNK_BYTES:
+                        yield Archived("", fault=f"record {number + 1}: longer than a record may be")
+                        return
+                    continue
+                if found is None:
+                    break
+            number += 1
+            yield _trec_record(bytes(buffer[: found.start()]), number, limit)
+            del buffer[: found.end()]
+            searched = 0
+    except (OSError, EOFError, zlib.error) as error:
+        yield Archived("", fault=f"after record {number}: the file is damaged or cut: {error}")
+        return
+    if buffer.strip():
+        yield Archived(
+            f"record {number + 1}", fault=f"after record {number}: expected </DOC>, found the end of the file"
+        )
+
+
+def _trec_record(data: bytes, number: int, limit: int) -> Archived:
+    begin = _BEGIN.search(data)
+    name = f"record {number}"
+    if begin is None:
+        return Archived(name, fault=f"{name}: expected <DOC> before </DOC>, found none")
+    rest = data[begin.end() :].lstrip(b"\r\n")
+    docno = _DOCNO.match(rest)
+    if docno:
+        name = docno[1].decode("utf-8", "replace")
+        rest = rest[docno.end() :]
+    header = _HEADER.search(rest[:MOST_RECORD_BYTES])
+    if header is None:
+        return Archived(name, skipped="no DOCHDR, so no URL")
+    lines = header[1].replace(b"\r\n", b"\n").split(b"\n")
+    url = _URL.match(lines[0])
+    if not url:
+        return Archived(name, skipped="no http or https URL in its DOCHDR")
+    body = _without_added_newline(rest[header.end() :], lines[0])
+    head = b"\n".join(lines[1:])
+    status = _STATUS.match(head)
+    text = url[0].decode("ascii", "replace")
+    if not status:
+        fields = lines[0].split()
+        kind = fields[3] if len(fields) == 5 and b"/" in fields[3] else b"text/html"
+        head = b"HTTP/1.0 200 OK\nContent-Type: " + kind + (b"\n" + head if head else b"")
+    moment = _trec_moment(lines[0], head)
+    answer = _answer(text, head, body, int(status[1]) if status else 200, moment, _address(lines[0]), limit, False)
+    return Archived(name, text, answer)
+
+
+def _without_added_newline(body: bytes, line: bytes) -> bytes:
+    """Returns a body without the newline that lets </DOC> start a line, if the length in the first header line says
+    that it is none of the page's own."""
+    fields = line.split()
+    is_added = len(fields) == 5 and fields[4].isdigit() and len(body) == int(fields[4][:12]) + 1
+    return body[:-1] if is_added and body.endswith(b"\n") else body
+
+
+def _address(line: bytes) -> str:
+    fields = line.split()
+    return fields[1].decode("ascii", "replace") if len(fields) == 5 else ""
+
+
+def _trec_moment(line: bytes, head: bytes) -> float:
+    """When the page was fetched: the first line says it, or its Date header; else it counts as from 1970."""
+    found = _DATE.search(line)
+    if found:
+        try:
+            return datetime.strptime(found[0].decode(), "%Y%m%d%H%M%S").replace(tzinfo=UTC).timestamp()
+        except ValueError:
+            pass
+    date = re.search(rb"^Date:[ \t]*(.+?)\s*$", head, re.IGNORECASE | re.MULTILINE)
+    try:
+        return parsedate_to_datetime(date[1].decode("latin-1")).timestamp() if date else 0.0
+    except (ValueError, TypeError, OverflowError):
+        return 0.0
+
+
+# HTTP
+
+
+def _answer(
+    url: str, head: bytes, body: bytes, status: int, moment: float, address: str, limit: int, is_coded: bool = True
+) -> Response:
+    lines = head.replace(b"\r\n", b"\n").split(b"\n")
+    headers: Headers = []
+    for line in lines[1:]:
+        if line[:1] in (b" ", b"\t") and headers:
+            headers[-1] = (headers[-1][0], headers[-1][1] + b" " + line.strip())
+        elif b":" in line:
+            name, _, value = line.partition(b":")
+            headers.append((name.strip(), value.strip()))
+    response = Response(0, url, 0.0, status, lines[0].strip(), headers, ended=0.0, fetched_at=moment, address=address)
+    response.wire_bytes = len(head) + len(body)
+    if is_coded:
+        body = _dechunked(_values(headers, b"transfer-encoding"), body)
+        coding = b", ".join(_values(headers, b"content-encoding"))
+        decoded = Body(coding, limit)
+        for at in range(0, len(body), _CHUNK_BYTES):
+            if not decoded.feed(body[at : at + _CHUNK_BYTES]):
+                break
+        plain = decoded.end()
+        if decoded.damage:  # many archives keep bodies decoded, and the header as it was
+            response.truncated = len(body) > limit
+            response.body = body[:limit]
+            return response
+        response.body, response.truncated = plain, decoded.truncated
+        return response
+    response.body, response.truncated = body[:limit], len(body) > limit
+    return response
+
+
+def _values(headers: Headers, name: bytes) -> list[bytes]:
+    return [value for key, value in headers if key.lower() == name]
+
+
+def _dechunked(encodings: list[bytes], body: bytes) -> bytes:
+    """Returns a body without its chunks; as it is, if it has none: many archives keep bodies so."""
+    if not any(b"chunked" in value.lower() for value in encodings):
+        return body
+    stream = io.BytesIO(body)
+    parts: list[bytes] = []
+    while True:
+        size = stream.readline(100).partition(b";")[0].strip()
+        try:
+            length = int(size, 16)
+        except ValueError:
+            return body
+        if not length:
+            return b"".join(parts)
+        part = stream.read(length)
+        parts.append(part)
+        if len(part) != length or stream.readline(10) not in (b"\r\n", b"\n"):
+            return body
