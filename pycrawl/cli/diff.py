@@ -26,10 +26,11 @@ _CONTEXT = 8  # words that are shown before and behind a change
 @click.option("--to", "until", metavar="TIME", callback=parse_moment, help="The version at this time; default: newest.")
 @json_option
 def command(path: Path, url: str, since: float | None, until: float | None, as_json: bool) -> None:
-    """Show the words of the main content that changed between two versions of a page.
+    """Show the words that changed between two versions of a page.
 
-    By default these are the newest version and the one before. On a terminal, what was removed is red and what was
-    added is green; elsewhere they stand in [-…-] and {+…+}. The exit code is 0 whether or not something changed.
+    It compares the main content, by default of the newest version and the one before. On a terminal, what was removed
+    is red and what was added is green; elsewhere they stand in [-…-] and {+…+}. The exit code is 0 whether or not
+    something changed.
 
     \b
       pycrawl diff https://example.com/

@@ -13,7 +13,7 @@ import click
 COMMANDS_BY_USE = {
     "Crawl": ("init", "add", "crawl", "demo"),
     "Look": ("stats", "why", "robots", "list", "get", "versions", "diff", "dups"),
-    "Take out": ("export", "import"),
+    "Take out": ("export", "import", "report"),
     "Care": ("retry", "forget", "verify", "audit", "compact"),
 }
 COMMANDS = tuple(name for names in COMMANDS_BY_USE.values() for name in names)

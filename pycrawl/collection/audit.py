@@ -5,13 +5,15 @@ The lines go into a temporary SQLite database, which sorts and joins them in bou
 
 from __future__ import annotations
 
+import math
 import sqlite3
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from pycrawl.config import Config
-from pycrawl.crawl.fetch_log import read
+from pycrawl.crawl.fetch_log import FetchLine, read
 from pycrawl.model import Outcome
 from pycrawl.urls.host_settings import SettingsByHost
 
@@ -74,11 +76,12 @@ class Audit:
         return min(gaps, default=None)
 
 
-def audit(log_folder: Path, config: Config) -> Audit:
-    """Measures the fetches in the log by the settings of today."""
+def audit(log_folder: Path, config: Config, most_bytes: float = math.inf) -> Audit:
+    """Measures the fetches in the log by the settings of today; only those in its newest files, if it is longer than
+    `most_bytes`."""
     database = sqlite3.connect("")  # a temporary file, gone with the connection
     database.executescript(_SCHEMA)
-    _fill(database, log_folder, SettingsByHost(config))
+    _fill(database, read(log_folder, most_bytes), SettingsByHost(config))
     (fetches,) = database.execute("SELECT count(*) FROM hits").fetchone()
     result = Audit(
         fetches=fetches,
@@ -92,10 +95,10 @@ def audit(log_folder: Path, config: Config) -> Audit:
     return result
 
 
-def _fill(database: sqlite3.Connection, log_folder: Path, settings: SettingsByHost) -> None:
+def _fill(database: sqlite3.Connection, lines: Iterable[FetchLine], settings: SettingsByHost) -> None:
     hits: list[tuple[object, ...]] = []
     denials: list[tuple[str, str]] = []
-    for line in read(log_folder):
+    for line in lines:
         if line.outcome == Outcome.ROBOTS_DENIED:
             denials.append((line.robots, line.url))
         else:

@@ -214,6 +214,10 @@ class Collection:
             if selection.accepts(document):
                 yield document
 
+    def documents_of(self, rows: Iterable[DocumentRow]) -> Iterator[Document]:
+        """The documents of rows that were chosen otherwise."""
+        return map(self._document, rows)
+
     def selected_rows(self, selection: Selection) -> Iterator[DocumentRow]:
         """The rows of a selection; conditions that need a record to be read are not looked at."""
         with self.database.explained():

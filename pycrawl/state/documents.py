@@ -249,6 +249,11 @@ def bytes_and_records_by_file(database: Database) -> dict[int, tuple[int, int]]:
     return {file_id: (length, count) for file_id, length, count in rows}
 
 
+def count_records(database: Database) -> int:
+    """Returns how many documents have a record of their own."""
+    return int(database.query("SELECT count(*) FROM documents WHERE duplicate_of = 0").fetchone()[0])
+
+
 def save_files(database: Database, files: Iterable[tuple[int, str, int, int]]) -> None:
     database.write_many(
         "INSERT INTO files (id, name, length, records) VALUES (?, ?, ?, ?)"
