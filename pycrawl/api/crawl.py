@@ -41,6 +41,7 @@ class Crawl:
         from pycrawl.crawl.creation import Made, check_room, make
         from pycrawl.crawl.seeding import Seeded, add_seeds
         from pycrawl.crawl.session import Session
+        from pycrawl.processes.allocation import collected_as_before
 
         lines = _lines(seeds)
         directory = CrawlDirectory(Path(path))
@@ -56,7 +57,8 @@ class Crawl:
             return seeded
 
         try:
-            seeded = make(directory, changed, seed)
+            with collected_as_before():
+                seeded = make(directory, changed, seed)
             if seeded.refused and not (seeded.new or seeded.aside):
                 raise UsageError(*(f"{line}: cannot be crawled ({reason})" for line, reason in seeded.examples))
         except BaseException:
@@ -78,10 +80,11 @@ class Crawl:
         """Add seeds. If the crawl is running, wherever, it takes them in within a second or two."""
         from pycrawl.crawl.seeding import add_seeds
         from pycrawl.crawl.session import Session
+        from pycrawl.processes.allocation import collected_as_before
 
         lines = _lines(seeds)
         try:
-            with self.directory.hold(), Session(self.directory, self.config) as session:
+            with collected_as_before(), self.directory.hold(), Session(self.directory, self.config) as session:
                 add_seeds(session, lines, time.time())
                 session.commit_last(time.time())
         except DirectoryHeld:

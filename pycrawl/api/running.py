@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol
@@ -20,6 +18,7 @@ from pycrawl.crawl.run_log import run_log
 from pycrawl.crawl.words import judging_progress, plural
 from pycrawl.model import REVISITED
 from pycrawl.native import reader_in_use, why_not
+from pycrawl.processes.allocation import collected_as_before
 from pycrawl.processes.pool import FetcherPool
 from pycrawl.processes.signals import Interrupts
 from pycrawl.state import meta
@@ -68,7 +67,7 @@ def run_crawl(
     directory.make_folders()
     rotate(directory.log, config, time.time())
     count = fetchers or config.crawl.fetchers or min(os.cpu_count() or 1, _MOST_DEFAULT_FETCHERS)
-    with run_log(directory), _same_garbage_collector():
+    with run_log(directory), collected_as_before():
         database = Database.open(directory.state)
         with database.explained():
             seed = meta.hash_seed(database)
@@ -102,18 +101,6 @@ def _run_session(
         _requeue(session, watcher)
     with watcher:
         return Coordinator(session, pool, limits, signals, watcher.show).run()
-
-
-@contextmanager
-def _same_garbage_collector() -> Iterator[None]:
-    """Leave the garbage collector as it was found: a session sets it for itself, and this may be a program with other
-    things to do."""
-    before = gc.get_threshold()
-    try:
-        yield
-    finally:
-        gc.unfreeze()
-        gc.set_threshold(*before)
 
 
 def _check_settings(config: Config) -> None:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import ctypes
 import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 # New objects between two collections. With the default of some hundred, each batch of rows would be walked through
 # many times.
@@ -18,6 +20,18 @@ def collect_rarely() -> None:
     """Make garbage collections rare, and let them skip all objects that exist now."""
     gc.freeze()
     gc.set_threshold(_YOUNG_OBJECTS, 50, 50)
+
+
+@contextmanager
+def collected_as_before() -> Iterator[None]:
+    """Leave the garbage collector as it was found: a session sets it for itself, and the process may be somebody's
+    program with other things to do."""
+    before = gc.get_threshold()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
+        gc.set_threshold(*before)
 
 
 def keep_freed_memory() -> None:

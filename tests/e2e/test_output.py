@@ -182,7 +182,7 @@ def test_hosts_that_are_not_there(make_crawl: MakeCrawl) -> None:
     assert "the name of its host cannot be found" in told
     again = crawl.run("crawl", exit_code=NOTHING_FETCHED)
     assert "its host does not answer" in again.stderr
-    assert "2 URLs wait; 2 hosts do not answer" in again.stdout
+    assert "2 URLs wait; robots.txt of 2 origins is unreachable" in again.stdout
 
 
 def test_a_seed_out_of_scope(make_crawl: MakeCrawl, site: Site) -> None:

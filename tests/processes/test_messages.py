@@ -10,7 +10,7 @@ from types import NoneType, UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pycrawl import model
@@ -216,6 +216,7 @@ def test_a_number_does_not_make_a_table_of_its_size() -> None:
         unpack_results(b"\x80\x05]r\xff\xff\xff\xff.")
 
 
+@settings(deadline=None)  # the machine may be busy
 @given(BATCHES)
 def test_messages_of_ours_are_plain(batch: Results) -> None:
     data = pack(batch)
