@@ -38,6 +38,7 @@ class Store(Generic[E]):
     form: type[E]
     factor: int = 8  # runs of a level that are merged into one of the next
     has_filters: bool = True
+    block_bytes: int = BLOCK_BYTES  # of a block, at most; larger ones are written faster, and a look-up reads more
 
 
 class Segment(NamedTuple):
@@ -180,7 +181,7 @@ class RunTable(Generic[E]):
 
     def append(self, run: Run, entries: E) -> None:
         """Append entries to a run as one segment or more. They must lie behind all that it has."""
-        ends = entries.ends(BLOCK_BYTES)
+        ends = entries.ends(self.store.block_bytes)
         for begin in range(0, len(ends), MOST_BLOCKS):
             cut = [ends[begin - 1] if begin else 0, *ends[begin : begin + MOST_BLOCKS]]
             self._append_segment(run, entries, cut)
