@@ -56,8 +56,9 @@ else
 	@echo '  $(BIN)/pycrawl crawl -C $(DIR)    (goes on)'
 endif
 
+# Three at once, also on two cores: most of the time is spent waiting for servers, pauses and disks.
 test: $(INSTALLED_DEV)
-	$(BIN)/pytest -n 2 --dist worksteal
+	$(BIN)/pytest -n 3 --dist worksteal
 
 test-slow: $(INSTALLED_DEV)
 	$(BIN)/pytest -m slow --timeout 3600

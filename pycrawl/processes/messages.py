@@ -341,9 +341,14 @@ def _is_result(result: FetchResult) -> bool:
         and 0 <= result.hops < _LARGEST
         and isfinite(result.started + result.ended + result.fetched_at + result.retry_after)
         and _can_be_kept(result.detail, result.address, result.etag, result.last_modified, result.cookies)
-        and (_is_target(result) if result.location else result.outcome is not Outcome.REDIRECT)
+        and (_is_target(result) if result.location else _needs_no_target(result))
         and (not result.withheld or all(0 <= ask <= _LARGEST_ASK for ask, _ in result.withheld))
     )
+
+
+def _needs_no_target(result: FetchResult) -> bool:
+    """True if nobody looks for the target of a redirect: there was none, or it answered a probe."""
+    return result.outcome is not Outcome.REDIRECT or result.kind is Kind.PROBE
 
 
 def _is_target(result: FetchResult) -> bool:

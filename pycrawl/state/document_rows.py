@@ -13,7 +13,8 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from pycrawl.state.database import Database
-from pycrawl.state.documents import Document, ids_by_url, signed
+from pycrawl.state.documents import DOCUMENTS_BY_URL, Document
+from pycrawl.state.runs.one_key import ids_of
 from pycrawl.state.unwanted import FORGOTTEN
 
 _AT_ONCE = 500  # rows of a portion
@@ -104,6 +105,8 @@ def _sorted(database: Database, chosen: Chosen, order: Order) -> Iterator[Docume
 def _without_older(database: Database, portion: list[DocumentRow]) -> list[DocumentRow]:
     """Returns those of the documents that are the newest of their URLs."""
     with database.one_view():
+        from pycrawl.state.documents_by_url import ids_by_url  # needs numpy, which takes long to load
+
         pairs = ids_by_url(database, [row.document.url_hash for row in portion])
         others = {one for at, one in pairs if one != portion[at].document.id}
         times = database.query_each("SELECT id, fetched_at, url_hash FROM documents WHERE id IN ({})", others)
@@ -130,7 +133,7 @@ def rows_of_url(database: Database, url: str, url_hash: int, at: float | None = 
     """Returns the documents of a URL, the newest first; those from after the time `at`, if that is given, excluded."""
     until = float("inf") if at is None else at
     with database.one_view():
-        found = list(rows_of(database, (one for _, one in ids_by_url(database, [signed(url_hash)]))))
+        found = list(rows_of(database, ids_of(database, DOCUMENTS_BY_URL, url_hash)))
     wanted = [row for row in found if row.url == url and row.document.fetched_at <= until]
     return sorted(wanted, key=lambda row: (row.document.fetched_at, row.document.id), reverse=True)
 

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from types import ModuleType
 from typing import NamedTuple
-
-import numpy as np
 
 from pycrawl.model import Outcome
 from pycrawl.state.database import Database
-from pycrawl.state.runs.entries import U32, U64
-from pycrawl.state.runs.id_runs import IdRuns
-from pycrawl.state.stores import DOCUMENTS_BY_URL
+from pycrawl.state.runs.one_key import ids_of
 
 _SIGN = 1 << 63
 _WRAP = 1 << 64
+DOCUMENTS_BY_URL = 2  # the number of the store (`stores.py`)
 
 
 class Document(NamedTuple):
@@ -69,24 +67,15 @@ def save_documents(database: Database, documents: Sequence[Document]) -> None:
         "INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         documents,
     )
-    enter_by_url(database, [(one.url_hash, one.id) for one in documents])
+    _by_url().enter(database, [(one.url_hash, one.id) for one in documents])
 
 
-def enter_by_url(database: Database, pairs: Sequence[tuple[int, int]]) -> None:
-    """Let the hashes of URLs lead to documents: pairs (url_hash as SQLite holds it, id)."""
-    by_url = IdRuns(database, DOCUMENTS_BY_URL)
-    by_url.insert(*_columns(pairs))
-    by_url.flush()
+def _by_url() -> ModuleType:
+    """Returns the module that finds documents by URL. It needs numpy, which takes long to load; so it is loaded here,
+    and only by those who write."""
+    from pycrawl.state import documents_by_url
 
-
-def leave_by_url(database: Database, pairs: Sequence[tuple[int, int]]) -> None:
-    """Undo `enter_by_url`."""
-    IdRuns(database, DOCUMENTS_BY_URL).remove(*_columns(pairs))
-
-
-def _columns(pairs: Sequence[tuple[int, int]]) -> tuple[U64, U32]:
-    hashes = np.array([url_hash for url_hash, _ in pairs], np.int64).astype(np.uint64)
-    return hashes, np.array([document_id for _, document_id in pairs], np.uint32)
+    return documents_by_url
 
 
 def save_visits(database: Database, visits: Iterable[Visit]) -> None:
@@ -138,17 +127,10 @@ def are_versions(database: Database, one: int, other: int) -> bool:
 def versions(database: Database, url_hash: int) -> list[Document]:
     """Returns all documents of a URL, the oldest first."""
     with database.one_view():
-        _, ids = IdRuns(database, DOCUMENTS_BY_URL).find(np.array([url_hash], np.uint64))
-        rows = database.query_each("SELECT * FROM documents WHERE id IN ({})", ids.tolist())
+        ids = ids_of(database, DOCUMENTS_BY_URL, url_hash)
+        rows = database.query_each("SELECT * FROM documents WHERE id IN ({})", ids)
         found = [Document(*row) for row in rows]
     return sorted(found, key=lambda one: (one.fetched_at, one.id))
-
-
-def ids_by_url(database: Database, hashes: Sequence[int]) -> list[tuple[int, int]]:
-    """Returns pairs (place in `hashes`, document) of all documents of URLs, given their hashes as SQLite holds them."""
-    keys, _ = _columns([(one, 0) for one in hashes])
-    places, ids = IdRuns(database, DOCUMENTS_BY_URL).find(keys)
-    return list(zip(places.tolist(), ids.tolist(), strict=True))
 
 
 def documents_in_order(database: Database) -> Iterator[Document]:
@@ -186,8 +168,8 @@ def hand_over(database: Database, document_id: int, heir_id: int) -> None:
     """Give the document that has the record to the heir's URL, and remove the heir's own. So the id stays, and with it
     the fingerprints and the copies that point to it."""
     heir = document(database, heir_id)
-    leave_by_url(database, [(document(database, document_id).url_hash, document_id), (heir.url_hash, heir_id)])
-    enter_by_url(database, [(heir.url_hash, document_id)])
+    _by_url().leave(database, [(document(database, document_id).url_hash, document_id), (heir.url_hash, heir_id)])
+    _by_url().enter(database, [(heir.url_hash, document_id)])
     database.write(
         "UPDATE documents SET url_id = ?, url_hash = ?, fetched_at = ? WHERE id = ?",
         (heir.url_id, heir.url_hash, heir.fetched_at, document_id),
@@ -200,7 +182,7 @@ def hand_over(database: Database, document_id: int, heir_id: int) -> None:
 
 def drop_documents(database: Database, document_ids: Iterable[int]) -> None:
     ids = list(document_ids)
-    leave_by_url(database, list(database.query_each("SELECT url_hash, id FROM documents WHERE id IN ({})", ids)))
+    _by_url().leave(database, list(database.query_each("SELECT url_hash, id FROM documents WHERE id IN ({})", ids)))
     database.write_many("DELETE FROM documents WHERE id = ?", [(one,) for one in ids])
 
 

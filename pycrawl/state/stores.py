@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pycrawl.state import documents
 from pycrawl.state.runs.entries import IdEntries, ValueEntries
 from pycrawl.state.runs.tables import Store
 
@@ -9,7 +10,7 @@ from pycrawl.state.runs.tables import Store
 CONTENT = Store(1, "content seen", IdEntries)
 
 # The hash of a URL → its documents (`documents.py`). Asked by readers only, for a few keys.
-DOCUMENTS_BY_URL = Store(2, "documents by URL", IdEntries, has_filters=False)
+DOCUMENTS_BY_URL = Store(documents.DOCUMENTS_BY_URL, "documents by URL", IdEntries, has_filters=False)
 
 # 31 bits of a selected fingerprint → documents that have it (`passages.py`). Asked by readers only.
 PASSAGES = Store(3, "passages", IdEntries, factor=12, has_filters=False)

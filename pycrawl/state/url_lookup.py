@@ -5,6 +5,7 @@ This does without numpy: to load it would take longer than the rest of such a co
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable
 
 from pycrawl.state.database import Database
@@ -13,6 +14,8 @@ from pycrawl.state.unwanted import forgotten_text, row_hash
 CHUNK = 65_536  # ids in one row of url_hashes
 MOST_INLINKS = 127  # in-links are counted up to here: seven bits
 _HASH_BYTES = 8
+_HASH_BITS = 64
+_ID_BYTES = 4  # of an id in the sorted copy
 
 HashOf = Callable[[str, int], int]  # returns the hash of a text of `urls`, given the crawl's seed
 
@@ -20,9 +23,29 @@ HashOf = Callable[[str, int], int]  # returns the hash of a text of `urls`, give
 def find_url(database: Database, url: str, seed: int, chunk: int = CHUNK, hash_of: HashOf = row_hash) -> int:
     """Returns the id of one URL, or 0 if it is not known. It needs no `UrlSeen`."""
     wanted = hash_of(url, seed)
+    with database.one_view():
+        return _in_sorted_copy(database, wanted) or _in_rest(database, url, wanted, chunk)
+
+
+def _in_sorted_copy(database: Database, wanted: int) -> int:
+    """Returns the id of a hash, or 0, as far as the sorted copy goes. It reads one partition."""
+    (partitions,) = database.query("SELECT count(*) FROM url_sorted").fetchone()
+    row = database.query(
+        "SELECT hashes, ids FROM url_sorted WHERE partition = ?", (wanted * partitions >> _HASH_BITS,)
+    ).fetchone()
+    if row is None:
+        return 0
+    hashes = memoryview(row[0]).cast("Q")
+    place = bisect_left(hashes, wanted)
+    return memoryview(row[1]).cast("I")[place] if place < len(hashes) and hashes[place] == wanted else 0
+
+
+def _in_rest(database: Database, url: str, wanted: int, chunk: int) -> int:
+    """Returns the id of a hash, or 0, among the URLs that are not in the sorted copy."""
     packed = wanted.to_bytes(_HASH_BYTES, "little")
-    first_id = 1
-    for (hashes,) in database.query("SELECT hashes FROM url_hashes ORDER BY first_id"):
+    (copied,) = database.query(f"SELECT coalesce(sum(length(ids)), 0) / {_ID_BYTES} FROM url_sorted").fetchone()
+    first_id = int(copied) // chunk * chunk + 1  # of the first chunk with a URL that is not in the copy
+    for (hashes,) in database.query("SELECT hashes FROM url_hashes WHERE first_id >= ? ORDER BY first_id", (first_id,)):
         place = _place_of(packed, hashes)
         if place >= 0:
             return first_id + place

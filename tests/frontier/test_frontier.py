@@ -370,3 +370,28 @@ def test_the_pace_is_that_of_hosts_that_can_be_asked(opened: Open) -> None:
     waiting = 1.0  # the pause of the host that was not leased
     expected = HostPace(active=3, waiting=1, failing=1, addresses=3, gap=(1.0 + 4.0 + 60.0 + waiting) / 4)
     assert state.frontier.host_pace() == expected
+
+
+def test_a_leased_url_lets_the_next_one_of_its_host_go(opened: Open) -> None:
+    state = opened(Config(limits=LimitsSection(max_pages_per_host=2)))
+    urls = [f"http://127.0.0.1:1/{number}" for number in range(3)]
+    add_page(state, urls)
+    state.frontier.fill(False)
+    queue, first = lease(state)
+    second = state.frontier.let_next_go(queue, first)
+    assert second is not None
+    assert [first.url, second.url] == urls[:2]
+    assert state.frontier.sizes().in_flight == queue.in_flight == 1
+    assert state.frontier.lease(0, NOW) is None, "the host is being hit"
+    finish(state, queue, second)
+    state.frontier.release(queue, 0.0)
+    queue.host.pages = 1
+    queue, third = lease(state)
+    assert third.url == urls[2]
+    queue.host.pages = 2  # another hit has brought the last page that the host may give
+    assert state.frontier.let_next_go(queue, third) is None
+    state.frontier.release(queue, 0.0)
+    assert state.frontier.is_finished
+    state.commit()
+    state = opened(Config())
+    assert drain(state) == [urls[0], urls[2]]

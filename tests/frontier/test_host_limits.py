@@ -43,6 +43,7 @@ def test_the_strictest_host_at_an_address_decides(chance: random.Random, fetcher
         state.frontier.open_queues(fetchers, 20, NOW)
         in_flight: list[tuple[BackQueue, Entry]] = []
         done: Counter[str] = Counter()
+        urls: set[str] = set()
         most: Counter[str] = Counter()
         hosts = list(CONNECTIONS)
         chance.shuffle(hosts)
@@ -56,11 +57,18 @@ def test_the_strictest_host_at_an_address_decides(chance: random.Random, fetcher
             leased = [state.frontier.lease(fetcher, NOW) for fetcher in range(fetchers)]
             in_flight += [one for one in leased if one is not None]
             check_crowds(in_flight)
+            if in_flight and chance.random() < 0.5:
+                queue, entry = in_flight.pop(chance.randrange(len(in_flight)))
+                following = entry if queue.is_empty else state.frontier.let_next_go(queue, entry)
+                assert following is not None
+                in_flight.append((queue, following))
             crowd = Counter(queue.host.key for queue, _ in in_flight)
             most |= crowd
             if in_flight and (chance.random() < 0.4 or not any(leased)):
                 queue, entry = in_flight.pop(chance.randrange(len(in_flight)))
                 done[queue.host.key] += 1
+                assert entry.url not in urls
+                urls.add(entry.url)
                 state.frontier.finish(queue, entry)
                 state.frontier.release(queue, NOW)
         assert done == dict.fromkeys(CONNECTIONS, PAGES)

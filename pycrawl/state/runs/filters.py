@@ -22,22 +22,25 @@ def made(keys: U64, bits_for_each: int) -> bytes:
     """Returns the filter of keys."""
     size = max(1, len(keys) * bits_for_each // _BYTE_BITS)
     bits = np.zeros(size * _BYTE_BITS, np.bool_)
-    for place in _places(keys, np.uint64(size * _BYTE_BITS)):
-        bits[place] = True
+    for probe in range(_PROBES):
+        bits[_place(keys, probe, np.uint64(size * _BYTE_BITS))] = True
     return np.packbits(bits, bitorder="little").tobytes()
 
 
-def may_have(keys: U64, filters: NDArray[np.uint8], starts: I64, sizes: I64) -> NDArray[np.bool_]:
-    """Returns a flag for each key: False if it is certainly not in its filter, which begins at byte `starts[i]` of
+def may_have(keys: U64, filters: NDArray[np.uint8], starts: I64, sizes: I64) -> I64:
+    """Returns the places of the keys that may be in their filters: that of `keys[i]` begins at byte `starts[i]` of
     `filters` and has `sizes[i]` bytes."""
-    found = np.ones(len(keys), np.bool_)
-    for place in _places(keys, sizes.astype(np.uint64) * np.uint64(_BYTE_BITS)):
+    found = np.arange(len(keys))  # the places of keys that all bits so far are set of
+    for probe in range(_PROBES):
+        place = _place(keys, probe, sizes.astype(np.uint64) * np.uint64(_BYTE_BITS))
         byte = filters[starts + (place >> np.uint64(3)).astype(np.int64)]
-        found &= (byte >> (place & np.uint64(7)).astype(np.uint8)) & 1 != 0
+        is_set = np.flatnonzero((byte >> (place & np.uint64(7)).astype(np.uint8)) & 1)
+        found, keys, starts, sizes = found[is_set], keys[is_set], starts[is_set], sizes[is_set]
     return found
 
 
-def _places(keys: U64, bits: U64 | np.uint64) -> list[U64]:
+def _place(keys: U64, probe: int, bits: U64 | np.uint64) -> U64:
+    """Returns the bit that the probe of this number looks at, for each key."""
     mixed = keys * _MIX
-    first, step = mixed >> _HALF, (mixed & _LOW) | np.uint64(1)
-    return [(((first + np.uint64(probe) * step) & _LOW) * bits) >> _HALF for probe in range(_PROBES)]
+    step = (mixed & _LOW) | np.uint64(1)
+    return ((((mixed >> _HALF) + np.uint64(probe) * step) & _LOW) * bits) >> _HALF

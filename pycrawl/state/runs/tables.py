@@ -109,14 +109,15 @@ class Run:
         if self._filter_parts:
             asked = np.flatnonzero(flags)
             segments = self.firsts.searchsorted(keys[asked], "right") - 1
-            found = self._in_filters(keys[asked], segments)
+            flags[:] = False
+            flags[asked[self._in_filters(keys[asked], segments)]] = True
             # The ids of one key may go on from the segment before.
             begins = np.flatnonzero((self.firsts[segments] == keys[asked]) & (segments > 0))
-            found[begins] |= self._in_filters(keys[asked[begins]], segments[begins] - 1)
-            flags[asked] = found
+            flags[asked[begins[self._in_filters(keys[asked[begins]], segments[begins] - 1)]]] = True
         return flags
 
-    def _in_filters(self, keys: U64, segments: I64) -> NDArray[np.bool_]:
+    def _in_filters(self, keys: U64, segments: I64) -> I64:
+        """Returns the places of the keys that the filters of these segments know."""
         if self._filters is None:
             sizes = np.array([len(part) for part in self._filter_parts], np.int64)
             whole = np.concatenate(self._filter_parts)

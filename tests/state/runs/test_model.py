@@ -19,6 +19,7 @@ from pycrawl.state.runs import entries as entries_module
 from pycrawl.state.runs.entries import IdEntries, ValueEntries, sorted_ids
 from pycrawl.state.runs.id_runs import IdRuns
 from pycrawl.state.runs.merging import MergeSizes, due, scan
+from pycrawl.state.runs.one_key import ids_of
 from pycrawl.state.runs.tables import RunTable, Store
 from pycrawl.state.runs.value_runs import ValueRuns
 
@@ -121,6 +122,10 @@ class Model(RuleBasedStateMachine):
                 few = ids[asked[places] == np.uint64(key)].tolist()
                 assert len(few) == len(set(few)) == min(most, len(ones))
                 assert set(few) <= set(ones)
+        if not len(self.ids._held):
+            assert {key: ids_of(self.database, IDS.number, key) for key in [*expected, *others]} == {
+                key: expected[key] for key in [*expected, *others]
+            }
         assert self.values.get([*others, *self.rows]) == self.rows
 
     @invariant()
