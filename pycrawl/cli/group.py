@@ -15,6 +15,7 @@ COMMANDS_BY_USE = {
     "Look": ("stats", "why", "robots", "list", "get", "versions", "diff", "dups"),
     "Take out": ("export", "import", "report"),
     "Care": ("retry", "forget", "verify", "audit", "compact"),
+    "Plan": ("simulate",),
 }
 COMMANDS = tuple(name for names in COMMANDS_BY_USE.values() for name in names)
 _HELP = "help"  # a command too, but not one to list

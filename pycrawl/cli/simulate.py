@@ -1,0 +1,232 @@
+"""`pycrawl simulate`: what a recrawl budget would buy, under each policy."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pycrawl.cli import output, result_file
+from pycrawl.cli.common import json_option, plural, step_progress
+from pycrawl.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pycrawl.policy.recrawl import Numbers
+    from pycrawl.policy.simulation import DayResult, Plan
+
+_MOST_PAGES = 10_000_000
+_MOST_DAYS = 3_650
+_MOST_CHANGES = 100_000.0  # a day
+_LONGEST_LINE = 1_000  # characters
+_DEFAULT_PAGES = 10_000
+_MEDIAN, _SPREAD, _NEVER = 0.1, 100.0, 0.2  # of the rates where none are given: changes a day, factor, share
+_KNOWN = "age, rates known"
+
+
+def _days(ctx: click.Context, parameter: click.Parameter, value: str) -> float:
+    """A click callback: reads a duration. Returns days."""
+    from pycrawl.config import parse_duration
+
+    try:
+        return parse_duration(value) / 86_400
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from None
+
+
+@click.command("simulate")
+@click.option(
+    "--pages",
+    metavar="N",
+    type=click.IntRange(1, _MOST_PAGES),
+    help="Pages in the collection; by default 10,000, or one for each line of --rates.",
+)
+@click.option("--budget", metavar="B", type=click.IntRange(1), required=True, help="Pages that are asked for in a day.")
+@click.option(
+    "--days", metavar="D", type=click.IntRange(1, _MOST_DAYS), default=60, show_default=True, help="How long."
+)
+@click.option(
+    "--rates",
+    "rates_file",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="How often pages change: a number of changes a day on each line. # begins a comment.",
+)
+@click.option(
+    "--interval",
+    metavar="T",
+    default="7d",
+    show_default=True,
+    callback=_days,
+    help='The interval of the policy "fixed", such as 20h or 7d.',
+)
+@click.option(
+    "--seed", metavar="N", type=click.IntRange(0), default=0, show_default=True, help="The same seed, the same figures."
+)
+@click.option("--plot", "target", metavar="FILE.svg", type=click.Path(path_type=Path), help="Draw the age day by day.")
+@json_option
+def command(
+    pages: int | None,
+    budget: int,
+    days: int,
+    rates_file: Path | None,
+    interval: float,
+    seed: int,
+    target: Path | None,
+    as_json: bool,
+) -> None:
+    """Show what a budget of recrawls would buy, on a virtual clock.
+
+    Pages change at random, each at its own rate. Every day, each policy asks for as many pages as the budget allows,
+    learns from whether they had changed, and so chooses better. Shown are the mean age of the collection (a page's age
+    is the time since its first change that was not seen, 0 while it is current) and the share of pages that are
+    current. "age, rates known" is the policy age if it knew the true rates: the mark to measure by.
+
+    Without --rates, the pages are like this: half of those that change do so once in ten days or more often, nine in
+    ten are within a factor of 100, and a fifth of all pages never change. If --pages is not the number of lines in
+    --rates, rates are drawn from the file at random.
+
+    Crawls do not use these policies yet: `pycrawl crawl --recrawl` visits every page whose last visit is at least
+    recrawl.min_interval ago. Nothing is read from a crawl and nothing is fetched.
+
+    \b
+      pycrawl simulate --pages 100000 --budget 5000 --days 90
+      pycrawl simulate --rates rates.txt --budget 500 --plot ages.svg
+    """
+    if target is not None:
+        from pycrawl.cli.simulation_plot import MARK, plot
+
+        result_file.check(target, MARK, "plot")
+    plan = _plan(pages, budget, days, interval, rates_file, seed)
+    with step_progress() as on_step:
+        found = _simulated(plan, seed, on_step)
+    if target is not None:
+        result_file.write(target, plot({name: [day.age for day in result] for name, result in found.items()}))
+    if as_json:
+        output.say_json(_as_json(plan, seed, found))
+    else:
+        output.say(*_table(plan, found))
+        if target is not None:
+            output.say(f"{target}: the mean age, day by day.")
+
+
+def _plan(pages: int | None, budget: int, days: int, interval: float, rates_file: Path | None, seed: int) -> Plan:
+    import numpy as np
+
+    from pycrawl.policy.simulation import Plan, log_normal_rates
+
+    if rates_file is None:
+        rates = log_normal_rates(pages or _DEFAULT_PAGES, _MEDIAN, _SPREAD, _NEVER, seed)
+    else:
+        rates = _read_rates(rates_file)
+        if pages is not None and pages != len(rates):
+            rates = np.random.default_rng(seed).choice(rates, pages)
+    return Plan(rates, budget, days, interval)
+
+
+def _read_rates(path: Path) -> Numbers:
+    import numpy as np
+
+    try:
+        with path.open(encoding="utf-8", errors="replace") as file:
+            found = np.fromiter(_rates(path, file), float)
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}") from None
+    if not len(found):
+        raise UsageError(f"{path}: expected a number of changes a day on each line, found none")
+    return found
+
+
+def _rates(path: Path, file: Any) -> Iterator[float]:
+    """Yields the numbers in an open file; raises UsageError at a line that has something else."""
+    count = number = 0
+    while line := file.readline(_LONGEST_LINE):
+        number += 1
+        value = line.partition("#")[0].strip()
+        if line[-1] != "\n" and len(line) == _LONGEST_LINE:
+            raise UsageError(f"{path}, line {number}: longer than {_LONGEST_LINE:,} characters")
+        if not value:
+            continue
+        try:
+            rate = float(value)
+        except ValueError:
+            rate = math.nan
+        if not 0 <= rate <= _MOST_CHANGES:
+            raise UsageError(
+                f"{path}, line {number}: expected a number of changes a day from 0 to {_MOST_CHANGES:,.0f},"
+                f" found {value[:40]!r}"
+            )
+        count += 1
+        if count > _MOST_PAGES:
+            raise UsageError(f"{path}: more than {_MOST_PAGES:,} rates")
+        yield rate
+
+
+def _simulated(plan: Plan, seed: int, on_step: Callable[[str], None]) -> dict[str, list[DayResult]]:
+    """Returns each day's result for each policy, by name."""
+    from pycrawl.policy.recrawl import Policy
+    from pycrawl.policy.simulation import simulate
+
+    found = {}
+    for name, policy in [*((str(policy), policy) for policy in Policy), (_KNOWN, Policy.AGE)]:
+
+        def on_day(day: int, name: str = name) -> None:
+            on_step(f"{name}: day {day:,} of {plan.days:,}")
+
+        found[name] = list(simulate(plan, policy, seed, knows_rates=name == _KNOWN, on_day=on_day))
+    return found
+
+
+def _summary(result: list[DayResult]) -> dict[str, float]:
+    """Returns the figures of one policy: means over all days, and over the last quarter, when most is learned."""
+    late = result[-max(1, len(result) // 4) :]
+    return {
+        "age_days": _mean([day.age for day in result]),
+        "age_days_last_quarter": _mean([day.age for day in late]),
+        "freshness": _mean([day.freshness for day in result]),
+        "freshness_last_quarter": _mean([day.freshness for day in late]),
+        "visits": sum(day.visits for day in result),
+        "changes_found": sum(day.changes for day in result),
+        "longest_wait_days": max(day.longest_wait for day in result),
+    }
+
+
+def _mean(values: list[float]) -> float:
+    return sum(values) / len(values)
+
+
+def _as_json(plan: Plan, seed: int, found: dict[str, list[DayResult]]) -> dict[str, Any]:
+    return {
+        "pages": len(plan.rates),
+        "budget": plan.budget,
+        "days": plan.days,
+        "seed": seed,
+        "policies": {
+            name: {
+                **_summary(result),
+                "ages_by_day": [day.age for day in result],
+                "freshness_by_day": [day.freshness for day in result],
+            }
+            for name, result in found.items()
+        },
+    }
+
+
+def _table(plan: Plan, found: dict[str, list[DayResult]]) -> list[str]:
+    lines = [
+        f"{plural(len(plan.rates), 'page')}, {plural(plan.budget, 'visit')} a day, {plural(plan.days, 'day')}."
+        " late: in the last quarter of the time.",
+        "",
+        f"{'policy':<18}{'mean age':>10}{'late':>10}{'current':>9}{'late':>8}{'visits':>11}{'longest wait':>14}",
+    ]
+    for name, result in found.items():
+        of = _summary(result)
+        lines.append(
+            f"{name:<18}{of['age_days']:>8.3f} d{of['age_days_last_quarter']:>8.3f} d{of['freshness']:>9.1%}"
+            f"{of['freshness_last_quarter']:>8.1%}{of['visits']:>11,}{of['longest_wait_days']:>12.0f} d"
+        )
+    return [*lines, "", "Crawls do not use these policies yet (docs/freshness.md)."]
