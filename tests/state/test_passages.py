@@ -91,7 +91,7 @@ SMALL = MergeSizes(blocks_read=1, least_merged=50)
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pycrawl.state.runs.tables.BLOCK_BYTES", 60)
+    monkeypatch.setattr("pycrawl.state.passages.PASSAGES", replace(PASSAGES, block_bytes=60))
     monkeypatch.setattr("pycrawl.state.runs.id_runs._BLOCKS_OF_FEW", 10**6)  # small blocks hold few entries
 
 

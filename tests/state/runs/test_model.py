@@ -23,12 +23,12 @@ from pycrawl.state.runs.one_key import ids_of
 from pycrawl.state.runs.tables import RunTable, Store
 from pycrawl.state.runs.value_runs import ValueRuns
 
-IDS = Store(901, "test ids", IdEntries, factor=3)
-UNFILTERED = Store(902, "test ids without filters", IdEntries, factor=3, has_filters=False)
-VALUES = Store(903, "test values", ValueEntries, factor=3)
+SMALL_BLOCK = 60  # bytes
+IDS = Store(901, "test ids", IdEntries, factor=3, block_bytes=SMALL_BLOCK)
+UNFILTERED = Store(902, "test ids without filters", IdEntries, factor=3, has_filters=False, block_bytes=SMALL_BLOCK)
+VALUES = Store(903, "test values", ValueEntries, factor=3, block_bytes=SMALL_BLOCK)
 # So small that merges take many commits, and the ids of one key many blocks.
 SMALL = MergeSizes(blocks_read=2, merged_for_each=2, least_merged=20)
-SMALL_BLOCK = 60  # bytes
 TOP = (1 << 64) - 1
 
 # Some keys are hit again and again, some are at the ends, some lie side by side.
@@ -175,7 +175,6 @@ def _check_table(database: Database, table: RunTable) -> None:  # type: ignore[t
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pycrawl.state.runs.tables.BLOCK_BYTES", SMALL_BLOCK)
     monkeypatch.setattr("pycrawl.state.runs.id_runs._BLOCKS_OF_FEW", 300)  # small blocks hold few entries
 
 
