@@ -41,6 +41,7 @@ def seen(page: Parsed) -> dict[str, list[str]]:
     return {
         "links": page.hrefs,
         "links not to follow": page.nofollow_hrefs,
+        "feeds": page.feed_hrefs,
         "base": [page.base_href],
         "robots": sorted(page.robots),
         "language": [page.language],

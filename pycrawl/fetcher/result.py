@@ -20,6 +20,13 @@ def text_header(response: Response, name: bytes) -> str:
         return value.decode("latin-1")
 
 
+def detail_of(text: str) -> str:
+    """The text as a result may carry it: not too long, and without halves of surrogate pairs, which libraries leave in
+    the place of bytes that are not UTF-8."""
+    text = text[:LONGEST_DETAIL]
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+
+
 def result(job: FetchJob, response: Response, outcome: Outcome, detail: str = "", **more: object) -> FetchResult:
     """The result of a job with what every answer has."""
     return FetchResult(
@@ -31,7 +38,7 @@ def result(job: FetchJob, response: Response, outcome: Outcome, detail: str = ""
         ended=response.ended,
         fetched_at=response.fetched_at,
         status=response.status,
-        detail=(detail or response.detail)[:LONGEST_DETAIL],
+        detail=detail_of(detail or response.detail),
         address=response.address,
         wire_bytes=response.wire_bytes,
         **more,  # type: ignore[arg-type]  # the callers above are the only ones
@@ -52,6 +59,4 @@ def refused(job: FetchJob, response: Response) -> FetchResult:
 def unfetched(job: FetchJob, outcome: Outcome, detail: str = "") -> FetchResult:
     """The result of a job for which nothing was sent."""
     now = time.monotonic()
-    return FetchResult(
-        job.url_id, job.host_id, job.kind, outcome, now, now, time.time(), detail=detail[:LONGEST_DETAIL]
-    )
+    return FetchResult(job.url_id, job.host_id, job.kind, outcome, now, now, time.time(), detail=detail_of(detail))

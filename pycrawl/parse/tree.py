@@ -14,7 +14,7 @@ from pycrawl.parse.html import clean_url
 from pycrawl.parse.text import Outline, clean_text, outline
 
 _SELECTOR = "html,a,area,iframe,frame,link,meta,base"
-_ATTRIBUTES = ("href", "rel", "src", "name", "content", "http-equiv", "lang")
+_ATTRIBUTES = ("href", "rel", "type", "src", "name", "content", "http-equiv", "lang")
 _FOREIGN_ROOT = re.compile("<(?:svg|math)", re.IGNORECASE)
 # Elements that hold HTML again, by the root around them; annotation-xml does only if its encoding says so.
 _INTEGRATION_POINTS = {
