@@ -123,7 +123,8 @@ def test_odd_pages_are_read_alike(path: Path, method: str) -> None:
 def test_feeds_are_found_alike() -> None:
     named = (
         "<link rel=alternate type=application/rss+xml href=/rss><link rel=alternate type=text/html href=/other>"
-        "<link type='application/atom+xml; charset=utf-8' rel='nofollow Alternate' href=/atom><link rel=canonical href=/x>"
+        "<link type='application/atom+xml; charset=utf-8' rel='nofollow Alternate' href=/atom>"
+        "<link rel=canonical href=/x>"
     )
     for page in both(f"<!DOCTYPE html><title>t</title>{named}<p><a href=/a>a</a>".encode()):
         assert (page.feed_hrefs, page.hrefs) == (["/rss", "/atom"], ["/other", "/x", "/a"])
