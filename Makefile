@@ -3,6 +3,8 @@
 PYTHON ?= python3
 MAX_PAGES ?= 1000
 FUZZ_SECONDS ?= 60
+# Empty: another one each time.
+FUZZ_SEED ?=
 HOSTILE_SECONDS ?= 300
 CUTS ?= 500
 SEEDS ?=
@@ -66,7 +68,7 @@ test-slow: $(INSTALLED_DEV)
 # Guided by coverage where atheris can be had for this Python, which is not everywhere; by chance elsewhere.
 fuzz: $(INSTALLED_DEV)
 	@$(BIN)/python -c 'import atheris' 2>/dev/null || $(PIP) --only-binary :all: '.[fuzz]' || true
-	$(BIN)/python -m tests.fuzz --seconds $(FUZZ_SECONDS)
+	$(BIN)/python -m tests.fuzz --seconds $(FUZZ_SECONDS) $(if $(FUZZ_SEED),--seed $(FUZZ_SEED))
 
 hostile: $(INSTALLED_DEV)
 	@$(COMPILE)
