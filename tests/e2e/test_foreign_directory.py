@@ -37,8 +37,9 @@ print(json.dumps(ended))
 REFUSED = (1, 2)
 SECONDS = 300.0  # for all commands of a test
 
-READING = ("stats", "list", "verify", "audit", "why", "robots", "get", "dups")
+READING = ("stats", "list", "verify", "audit", "why", "robots", "get", "dups", "versions", "diff", "report")
 WRITING = ("crawl", "add", "retry", "forget")
+CARING = ("compact",)  # opens no files where there is nothing to remove
 
 
 @pytest.fixture(scope="module")
@@ -71,9 +72,10 @@ def content(folder: Path) -> dict[str, tuple[bytes, int]]:
 
 def commands(url: str) -> list[list[str]]:
     return [
-        ["stats", "--errors"], ["list"], ["verify"], ["audit"], ["why", f"{url}/a"], ["robots", f"{url}/a"],
+        ["stats", "--errors"], ["list"], ["verify", "--deep"], ["audit"], ["why", f"{url}/a"], ["robots", f"{url}/a"],
         ["get", f"{url}/a"], ["dups", f"{url}/a"], ["crawl", "--recrawl"], ["add", f"{url}/new"],
-        ["retry", f"{url}/a"], ["forget", "--yes", f"{url}/b"],
+        ["retry", f"{url}/a"], ["forget", "--yes", f"{url}/b"], ["versions", f"{url}/a"], ["diff", f"{url}/a"],
+        ["report", "--json"], ["compact"],
     ]  # fmt: skip
 
 
@@ -152,7 +154,7 @@ def socket_as_settings(crawl: Crawl, outside: Path) -> None:
 
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT"
 # What is wrong with the directory, and the commands that have to refuse it; the others may do their work.
-ALL = (*READING, *WRITING)
+ALL = (*READING, *CARING, *WRITING)
 STATE_USERS = tuple(name for name in ALL if name != "audit")
 HOSTILE: dict[str, tuple[Callable[[Crawl, Path], None], tuple[str, ...]]] = {
     "lock is a link": (replaced_by_link("lock", "precious"), WRITING),
