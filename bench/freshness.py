@@ -15,8 +15,9 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from pycrawl.model import Policy
 from pycrawl.policy.change_rate import DAY, DEFAULT_PRIOR, Prior, fitted, no_evidence, rates, with_visits
-from pycrawl.policy.recrawl import Numbers, Pages, Policy, chosen
+from pycrawl.policy.recrawl import Numbers, Pages, chosen
 from pycrawl.policy.simulation import DayResult, Plan, log_normal_rates, simulate
 
 PAGES, BUDGET, ROUNDS = 6_000, 1_200, 60

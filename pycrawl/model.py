@@ -53,6 +53,15 @@ class UrlOrder(IntEnum):
     NEWEST_FIRST_SLOWLY = 2  # newest first, and each URL waits until the links of the page before it are queued
 
 
+class Policy(StrEnum):
+    """How the pages of a recrawl are chosen (`policy/recrawl.py`): the values of `recrawl.policy`."""
+
+    AGE = "age"
+    FRESHNESS = "freshness"
+    UNIFORM = "uniform"
+    FIXED = "fixed"
+
+
 class Change(StrEnum):
     """How much of a page has changed since the version that is kept (`fingerprint/change.py`). The value is the word
     of `recrawl.keep`, and the one that users see."""
@@ -337,7 +346,3 @@ class Jobs(NamedTuple):
 
     jobs: tuple[FetchJob, ...] = ()
     stop: bool = False
-
-
-# The outcomes after which `crawl --recrawl` asks for a URL again: all but the one that took fetchers down.
-REVISITED = tuple(outcome for outcome in Outcome if outcome is not Outcome.FETCHER_KILLED)

@@ -16,7 +16,6 @@ from pycrawl.crawl.log_rotation import rotate
 from pycrawl.crawl.progress import Ended, Progress, RunLimits
 from pycrawl.crawl.run_log import run_log
 from pycrawl.crawl.words import judging_progress, plural
-from pycrawl.model import REVISITED
 from pycrawl.native import reader_in_use, why_not
 from pycrawl.processes.allocation import collected_as_before
 from pycrawl.processes.pool import FetcherPool
@@ -98,7 +97,9 @@ def _run_session(
 
     _say_what_was_recovered(session, watcher)
     if recrawl:
-        _requeue(session, watcher)
+        from pycrawl.crawl.recrawling import choose
+
+        watcher.say(f"{plural(choose(session, limits, time.time()), 'page')} to visit again.")
     with watcher:
         return Coordinator(session, pool, limits, signals, watcher.show).run()
 
@@ -151,9 +152,3 @@ def _say_what_was_recovered(session: Session, watcher: Watcher) -> None:
             f"The last run was cut short: {plural(recovery.cut_bytes, 'byte')} behind the last commit were removed from"
             " docs/. Their pages are fetched again."
         )
-
-
-def _requeue(session: Session, watcher: Watcher) -> None:
-    interval = session.config.recrawl.min_interval
-    count = session.frontier.requeue(time.time() - interval, tuple(REVISITED))
-    watcher.say(f"{plural(count, 'page')} to visit again.")

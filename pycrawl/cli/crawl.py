@@ -58,6 +58,12 @@ def _reads(kind: str) -> Any:
     callback=_reads("size"),
     help="Stop after this much was received, such as 500MB or 10GB.",
 )
+@click.option(
+    "--max-requests",
+    metavar="N",
+    type=click.IntRange(1),
+    help="Stop after N requests of any kind: the budget of a recrawl. robots.txt and 304 answers count too.",
+)
 @click.option("--max-depth", metavar="D", type=click.IntRange(0), help="Follow links at most D steps away from a seed.")
 @click.option("--fetchers", metavar="N", type=click.IntRange(1, 256), help="Number of fetcher processes in this run.")
 @click.option(
@@ -67,7 +73,10 @@ def _reads(kind: str) -> Any:
     help="Write the figures of this run to FILE, as JSON.",
 )
 @click.option(
-    "--recrawl", is_flag=True, help="Also visit again the pages whose last visit is older than recrawl.min_interval."
+    "--recrawl",
+    is_flag=True,
+    help="Also visit pages again, as recrawl.policy chooses them, if their last visit is older than"
+    " recrawl.min_interval.",
 )
 @click.option(
     "--if-running",
@@ -89,6 +98,7 @@ def command(
     max_pages: int | None,
     max_time: float | None,
     max_bytes: float | None,
+    max_requests: int | None,
     max_depth: int | None,
     fetchers: int | None,
     report: Path | None,
@@ -104,6 +114,7 @@ def command(
 
     \b
       pycrawl crawl --max-pages 1000
+      pycrawl crawl --recrawl --max-requests 5000
       pycrawl crawl --recrawl --max-time 2h --quiet --if-running skip      (for cron)
       pycrawl crawl --recrawl --every 6h                                   (in its place)
     """
@@ -111,7 +122,11 @@ def command(
 
     never = float("inf")
     limits = RunLimits(
-        max_pages or never, max_time or never, max_bytes or never, never if max_depth is None else max_depth
+        max_pages or never,
+        max_time or never,
+        max_bytes or never,
+        never if max_depth is None else max_depth,
+        max_requests or never,
     )
     directory = crawl_directory(path)
 

@@ -12,6 +12,7 @@ _ENDINGS = {
     "max-pages": "Stopped at --max-pages",
     "max-time": "Stopped at --max-time",
     "max-bytes": "Stopped at --max-bytes",
+    "max-requests": "Stopped at --max-requests",
     "interrupted": "Interrupted; everything is saved. `pycrawl crawl` continues from here",
 }
 

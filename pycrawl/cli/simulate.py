@@ -168,7 +168,7 @@ def _rates(path: Path, file: Any) -> Iterator[float]:
 
 def _simulated(plan: Plan, seed: int, on_step: Callable[[str], None]) -> dict[str, list[DayResult]]:
     """Returns each day's result for each policy, by name."""
-    from pycrawl.policy.recrawl import Policy
+    from pycrawl.model import Policy
     from pycrawl.policy.simulation import simulate
 
     found = {}

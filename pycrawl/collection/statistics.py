@@ -55,7 +55,7 @@ def collect(database: Database) -> dict[str, Any]:
         "not_kept": family(known, "not_kept"),
         "changed": family(known, "changed"),
         "urls_known": known.get("urls", 0),
-        "urls_queued": sum(front.values()) + known.get("back", 0) + known.get("held", 0),
+        "urls_queued": sum(front.values()) + sum(known.get(queue, 0) for queue in ("recrawls", "back", "held")),
         "urls_aside": _nonzero(family(known, "aside")),
         "hosts_known": hosts,
         "hosts_named": named,

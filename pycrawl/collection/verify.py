@@ -279,7 +279,7 @@ def _passages_are_of_stored_pages(database: Database) -> Check:
     return Check("passages are those of stored pages", passages.count_entries(database), faults)
 
 
-_WAITING = "SELECT url_id FROM front UNION ALL SELECT url_id FROM back UNION ALL SELECT url_id FROM held"
+_WAITING = " UNION ALL ".join(f"SELECT url_id FROM {table}" for table in ("front", "recrawls", "back", "held"))
 _PLACES = {
     "lost (neither visited nor waiting)": (
         "SELECT url FROM urls WHERE aside = 0"
@@ -338,6 +338,7 @@ _COUNTED = {
     "urls": "SELECT count(*) FROM urls",
     "back": "SELECT count(*) FROM back",
     "held": "SELECT count(*) FROM held",
+    "recrawls": "SELECT count(*) FROM recrawls",
     "lost_hashes": "SELECT 0",
     **{f"aside:{reason}": f"SELECT count(*) FROM urls WHERE aside = {reason.code}" for reason in Reason if reason.code},
     "pages_stored": "SELECT count(*) FROM documents WHERE duplicate_of = 0",

@@ -31,7 +31,7 @@ from pycrawl.config.keys import (
     switch,
     text_list,
 )
-from pycrawl.model import Change
+from pycrawl.model import Change, Policy
 
 BUILT_IN_TRANSPORTS = ("curl", "urllib3")
 
@@ -276,7 +276,25 @@ class TrapsSection:
 class RecrawlSection:
     """Which pages `pycrawl crawl --recrawl` visits again, and which of their versions are kept."""
 
-    min_interval: float = key(parse_duration, 72_000.0, "Pages whose last visit is at least this long ago.", '"20h"')
+    policy: str = key(
+        choice(*Policy),
+        Policy.AGE.value,
+        'Which pages are visited again first: "age" (those whose visit takes most off the mean age of the collection),'
+        ' "freshness" (those whose visit adds most to the share of current pages), "uniform" and "fixed" (those not'
+        " visited for longest).",
+    )
+    min_interval: float = key(
+        parse_duration, 72_000.0, "No page is visited again before this long after its last visit.", '"20h"'
+    )
+    max_interval: float = key(
+        parse_duration,
+        31_536_000.0,
+        "Pages not visited for longer go before all others; 0: none do.",
+        '"365d"',
+    )
+    new_share: float = key(
+        number(0, 1), 0.5, "While pages are visited again, this share of the URLs are new ones, if there are any."
+    )
     keep: tuple[str, ...] = key(
         choices(*Change),
         (Change.EDITED.value, Change.REWRITTEN.value),

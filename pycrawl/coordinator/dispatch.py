@@ -42,9 +42,14 @@ class Dispatcher:
         self._sieve_pause = 0.0  # seconds after the last small batch
 
     def may_dispatch(self) -> bool:
-        """True if the run goes on, and the pages fetched and in flight are fewer than its limit."""
+        """True if the run goes on, and what was fetched and is in flight is less than its limits."""
+        return not self._run.stopping and self._most_jobs() > 0
+
+    def _most_jobs(self) -> float:
+        """Returns how many more jobs may be sent, if each in flight counts as it may: as a page and as a request."""
         run = self._run
-        return not run.stopping and run.counts.pages + self._leases.pages < run.limits.max_pages
+        pages = run.limits.max_pages - run.counts.pages - self._leases.pages
+        return min(pages, run.limits.max_requests - run.counts.requests - len(self._leases))
 
     @property
     def next_sieve_at(self) -> float:
@@ -91,7 +96,7 @@ class Dispatcher:
         """Lease URLs for a fetcher, at most as many as it has free slots. Returns the jobs; each has an open lease."""
         jobs: list[FetchJob] = []
         run = self._run
-        most = min(self._leases.free_slots(fetcher), run.limits.max_pages - run.counts.pages - self._leases.pages)
+        most = min(self._leases.free_slots(fetcher), self._most_jobs())
         rules_bytes = 0
         while len(jobs) < most and rules_bytes < _RULES_BYTES:
             leased = self._frontier.lease(fetcher, now)
@@ -125,6 +130,7 @@ class Dispatcher:
             self._leases.open(lease)
             if lease.fetcher != fetcher:
                 self._pool.send(lease.fetcher, Jobs((job,)))
+                most -= 1
                 continue
             jobs.append(job)
             rules_bytes += len(job.robots.body) if job.robots is not None else 0

@@ -79,6 +79,7 @@ class Intake:
         leases = self._leases.close_all_of(death)
         log.warning("fetcher %d %s; %d fetches start again", death.fetcher, death.cause, len(leases))
         self._frontier.fetcher_replaced(death.fetcher)
+        self._run.counts.requests += len(leases)  # each may have been sent
         for lease in leases:
             result = self._unfetched(lease, Outcome.FETCHER_KILLED, death.cause)
             if self._leases.is_struck_out(lease.entry.url_id):

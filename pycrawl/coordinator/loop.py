@@ -109,6 +109,8 @@ class Coordinator:
             return "max-time"
         if counts.bytes >= limits.max_bytes:
             return "max-bytes"
+        if counts.requests >= limits.max_requests:
+            return "max-requests"
         return ""
 
     def _take_in_inbox(self) -> None:

@@ -207,9 +207,10 @@ class _Pass:
                 )
 
     def _leave_queues(self) -> None:
-        """Remove URLs that stand aside from the back queues; a revisit that they waited for is cancelled."""
+        """Remove URLs that stand aside from the other queues; a revisit that they waited for is cancelled."""
         is_aside = "(SELECT aside FROM urls WHERE id = {}.url_id) != 0"
-        self._database.write(f"DELETE FROM back WHERE {is_aside.format('back')}")
+        for queue in ("back", "recrawls"):
+            self._database.write(f"DELETE FROM {queue} WHERE {is_aside.format(queue)}")
         for level in range(1, FRONT_QUEUES + 1):  # a pass that was cut short may have queued what is in a back queue
             self._database.write(
                 "DELETE FROM front WHERE priority = ? AND url_id IN (SELECT url_id FROM back)", (level,)
@@ -256,9 +257,8 @@ def let_held_in(database: Database) -> None:
 def _count_queues(database: Database) -> None:
     """Set the counters of the queues to the numbers of rows in their tables."""
     lengths = dict(database.query("SELECT priority, count(*) FROM front GROUP BY priority").fetchall())
-    (back,) = database.query("SELECT count(*) FROM back").fetchone()
-    (held,) = database.query("SELECT count(*) FROM held").fetchone()
+    others = {
+        queue: database.query(f"SELECT count(*) FROM {queue}").fetchone()[0] for queue in ("recrawls", "back", "held")
+    }
     counted = {f"front:{number}": lengths.get(number, 0) for number in range(1, FRONT_QUEUES + 1)}
-    database.write_many(
-        "INSERT OR REPLACE INTO counters VALUES (?, ?)", {**counted, "back": back, "held": held}.items()
-    )
+    database.write_many("INSERT OR REPLACE INTO counters VALUES (?, ?)", {**counted, **others}.items())

@@ -13,12 +13,14 @@ class RunLimits:
     max_seconds: float = float("inf")
     max_bytes: float = float("inf")  # received in this run
     max_depth: float = float("inf")  # links away from a seed; deeper URLs stay queued for another run
+    max_requests: float = float("inf")  # of all kinds, in this run: pages, robots.txt, probes, sitemaps, feeds
 
 
 @dataclass(slots=True)
 class RunCounts:
     """What this run has done so far. `pages` = `stored` + `duplicates` + `unchanged` + all of `not_kept`."""
 
+    requests: int = 0  # sent, of all kinds
     pages: int = 0  # 2xx answers
     stored: int = 0
     duplicates: int = 0  # exact copies of stored pages
@@ -66,7 +68,7 @@ class Progress:
 class Ended:
     """How a run ended."""
 
-    reason: str  # "finished", "max-pages", "max-time", "max-bytes", "interrupted"
+    reason: str  # "finished", "max-pages", "max-time", "max-bytes", "max-requests", "interrupted"
     counts: RunCounts
     seconds: float
     parked_hosts: int

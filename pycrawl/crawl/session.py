@@ -29,6 +29,7 @@ from pycrawl.frontier.sieve import NOTHING_ADDED, Added
 from pycrawl.model import RobotsFile, StoredBody
 from pycrawl.processes.allocation import collect_rarely, give_freed_memory_back
 from pycrawl.state import documents, meta, robots
+from pycrawl.state.change_rates import ChangeRates, Observation
 from pycrawl.state.content_seen import ContentSeen
 from pycrawl.state.counters import Counters
 from pycrawl.state.documents import Document, Visit
@@ -68,6 +69,7 @@ class Group:
     robots: dict[str, RobotsFile] = field(default_factory=dict)
     robots_failures: dict[str, RobotsFailure | None] = field(default_factory=dict)  # None: it can be had again
     sources: list[SourceVisit] = field(default_factory=list)
+    observations: list[Observation] = field(default_factory=list)  # what the visits of pages have shown of changes
     counts: Counter[str] = field(default_factory=Counter)
     joins: list[Join] = field(default_factory=list)  # near-duplicates among its documents, known when it is closed
 
@@ -104,6 +106,7 @@ class Session:
             self.mirrors = Mirrors(self.database)
             self.kinds = Kinds(self.database, config)
             self.sources = Sources(self.database, config)
+            self.change_rates = ChangeRates(self.database)
             self.frontier = Frontier(
                 self.database, self.hosts, self.counters, self.seen, self.standings, self.judge, self.sources, config,
                 chance or random.Random(),
@@ -264,6 +267,7 @@ class Session:
         with self.database.explained():
             documents.save_documents(self.database, group.documents)
             documents.save_visits(self.database, group.visits)
+            self.change_rates.take_in(group.observations)
             self.sources.save_visits(group.sources)
             documents.save_files(
                 self.database, [(file.file_id, file.name, file.length, file.records) for file in files]
@@ -325,6 +329,7 @@ class Session:
             "content seen": self.content_seen.bytes_held(),
             "near-duplicates": self.near_seen.bytes_held(),
             "passages": self.passages.bytes_held(),
+            "changes of pages": self.change_rates.bytes_held(),
             **self.frontier.bytes_held(),
             "page cache of the database, at most": self.database.bytes_cached(),
         }

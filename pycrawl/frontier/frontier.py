@@ -17,18 +17,20 @@ from dataclasses import dataclass
 from pycrawl.config import Config
 from pycrawl.frontier.back import HEAD, MOST_UNWRITTEN, BackQueue, BackTable, Entry, Gate, Shut, hosts_with_queues
 from pycrawl.frontier.discovered import Discovered
-from pycrawl.frontier.front import STRETCH, FrontQueues, level_in_sql
+from pycrawl.frontier.front import STRETCH, FrontQueues, Waiting, level_in_sql
 from pycrawl.frontier.gates import Gates
 from pycrawl.frontier.guests import Guest, Guests
 from pycrawl.frontier.held import Held
 from pycrawl.frontier.host_pace import HostPace, host_pace
 from pycrawl.frontier.judge import Judge
+from pycrawl.frontier.recrawl_queue import RecrawlQueue
 from pycrawl.frontier.sieve import Added, Sieve
 from pycrawl.model import UrlOrder
 from pycrawl.policy.politeness import is_parked
 from pycrawl.policy.priority import FRONT_QUEUES, PluginPrioritiser, UrlFacts, lowered, priority
 from pycrawl.state.counters import Counters
 from pycrawl.state.database import Database
+from pycrawl.state.documents import set_requeued
 from pycrawl.state.hosts import Host, Hosts
 from pycrawl.state.robots import RobotsFailure, failures_of_host
 from pycrawl.state.sources import Sources
@@ -49,7 +51,7 @@ _NEVER = float("inf")
 class Sizes:
     """How much the frontier holds at one moment."""
 
-    front: int  # URLs in the front queues
+    front: int  # URLs in the front queues, pages chosen by a recrawl included
     back: int  # URLs in the back queues, those in flight included
     queues: int  # back queues that are not parked
     parked: int  # back queues that are
@@ -90,6 +92,9 @@ class Frontier:
         self._counters = counters
         self._seen = seen
         self._front = FrontQueues(database, counters, chance, bounds.stretch)
+        self._recrawls = RecrawlQueue(database, counters, bounds.stretch)
+        self._chance = chance
+        self._new_share = config.recrawl.new_share
         self._back = BackTable(database, counters, bounds.head, bounds.most_unwritten)
         self._queues: dict[int, BackQueue] = {}  # the host table: host id → back queue
         self._retired: OrderedDict[int, BackQueue] = OrderedDict()  # host id → empty queue, the newest last
@@ -133,14 +138,20 @@ class Frontier:
             level = self._prioritiser.priority(UrlFacts(url, depth, inlinks))
         return lowered(level) if host_id in self._lowered else level
 
-    def requeue(self, visited_before: float, outcomes: tuple[str, ...]) -> int:
-        """Put URLs back into the front queues whose last visit was at `visited_before` or earlier, and ended in one of
-        `outcomes`. Sitemaps and feeds have a time of their own. Returns how many."""
-        return self.requeue_visits(
-            f"visited_at <= ? AND outcome IN ({', '.join('?' * len(outcomes))})"
-            " AND url_id NOT IN (SELECT url_id FROM sources)",
-            (visited_before, *outcomes),
-        )
+    def queue_recrawls(self, url_ids: Sequence[int]) -> int:
+        """Queue the pages that a recrawl has chosen, in this order; those of an earlier one must have been put
+        back. Returns how many: those that are queued already or stand aside stay where they
+        are."""
+        self._standings.flush()  # what stands aside is read from the table
+        return self._recrawls.fill(url_ids)
+
+    def put_back_recrawls(self) -> None:
+        """Let the pages that an earlier recrawl chose and did not get to stand where they stood before. No back queue
+        may be open."""
+        in_back = self._database.query("SELECT url_id, host_id, seq FROM back WHERE revisit = 2").fetchall()
+        self._back.remove_rows([row[1:] for row in in_back])
+        self._back.flush()
+        set_requeued(self._database, [*self._recrawls.empty(), *(row[0] for row in in_back)], False)
 
     def requeue_sources(self, sources: Sequence[tuple[int, int]]) -> None:
         """Put sitemaps and feeds (id, host id), which must not be queued, into the highest front queue."""
@@ -195,7 +206,7 @@ class Frontier:
         for _ in range(_PULLS_PER_FILL):
             if len(self._queues) - self._parked >= wanted:
                 return
-            waiting = self._front.pull()
+            waiting = self._pull()
             if waiting is None:
                 return
             depth = min(waiting.depth, self._standings.depth_of(waiting.url_id))  # the row may not be written yet
@@ -213,6 +224,13 @@ class Frontier:
             if queue.asleep and queue.has_open:
                 self._wake(queue)
             self._schedule(queue)
+
+    def _pull(self) -> Waiting | None:
+        """Remove and return the next URL: a new one in recrawl.new_share of all cases, else one to visit again;
+        whatever there is where one kind is lacking. None if there is none."""
+        if not len(self._recrawls) or (len(self._front) and self._chance.random() < self._new_share):
+            return self._front.pull()
+        return self._recrawls.pull()
 
     def _let_revisit(self, queue: BackQueue) -> None:
         """Unpark the queue of a host that has given all the pages it may: it may still be asked for these again."""
@@ -552,7 +570,7 @@ class Frontier:
 
     def sizes(self) -> Sizes:
         queues = len(self._queues) - self._parked
-        return Sizes(len(self._front), len(self._back), queues, self._parked, self._in_flight)
+        return Sizes(len(self._front) + len(self._recrawls), len(self._back), queues, self._parked, self._in_flight)
 
     def front_lengths(self) -> list[int]:
         return self._front.lengths()
@@ -561,7 +579,7 @@ class Frontier:
     def is_finished(self) -> bool:
         """True if nothing is left that this run could fetch: no URL is in flight, none waits in the front queues, and
         all back queues are parked."""
-        return not self._in_flight and len(self._queues) == self._parked and not len(self._front)
+        return not self._in_flight and len(self._queues) == self._parked and not self.sizes().front
 
     def host_pace(self) -> HostPace:
         return host_pace(self._queues.values(), self.settings.common.politeness.delay)
@@ -577,6 +595,7 @@ class Frontier:
     def flush(self) -> None:
         """Write all changes that only memory holds; to be committed by the caller."""
         self._front.flush()
+        self._recrawls.flush()
         self._back.flush()
         self._held.flush()
         self._seen.flush()

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -36,7 +37,7 @@ EVIDENCE = np.dtype(
 _MOST_COUNTED = 60_000  # of each kind; beyond it all sums are halved, so that the latest visits count for more
 _SHORTEST, _LONGEST = 1.0, 3e9  # seconds between two visits; what lies outside, as after a clock's jump, is cut off
 _THREE_POINTS = ((-math.sqrt(3.0), 1 / 6), (0.0, 2 / 3), (math.sqrt(3.0), 1 / 6))  # Gauss–Hermite: place, weight
-_HALVINGS = 48
+_STEPS_TO_MODE = 16  # of Newton's method, kept between bounds; more change nothing that counts
 _BATCH = 65_536  # pages that are solved for at once
 _LEAST_CHANGING = 0.02  # probability; no page is given up altogether, as no prior fits every page
 
@@ -57,6 +58,14 @@ class Prior:
     def scaled(self, factor: float) -> Prior:
         """Returns the prior that believes in rates `factor` times as high."""
         return Prior(self.shape, self.seconds / factor, self.never)
+
+
+class Priors(NamedTuple):
+    """A prior for each of some pages, in arrays."""
+
+    shape: Numbers
+    seconds: Numbers
+    never: Numbers
 
 
 DEFAULT_PRIOR = Prior(shape=0.7, seconds=0.7 * 20 * DAY, never=0.2)
@@ -115,33 +124,39 @@ def dates_are_believed(right: int, wrong: int) -> bool:
     return (right + 1) / (right + wrong + 2) >= 0.8
 
 
-def rates(evidence: Evidence, prior: Prior) -> Numbers:
+def rates(evidence: Evidence, prior: Prior | Priors) -> Numbers:
     """Returns the rate of each page, given that it changes at all: the mode of the posterior density of log λ.
 
-    It lies between the bounds that hold if every interval with a change was very long or very short, and what is
-    solved for falls with λ, so halving the bounds finds it.
+    It lies between the bounds that hold if every interval with a change was very long or very short. What is solved for
+    falls with λ, so a step of Newton's method that leaves the bounds is replaced by halving them.
     """
-    found = (prior.shape + evidence["dated"]) / (prior.seconds + evidence["quiet"].astype(float))
+    counted = np.asarray(prior.shape + evidence["dated"].astype(float), float)
+    quiet = np.asarray(prior.seconds + evidence["quiet"].astype(float), float)
+    found: Numbers = np.asarray(counted / quiet, float)
     (unsure,) = np.nonzero(evidence["changed"])
     for start in range(0, len(unsure), _BATCH):
         batch = unsure[start : start + _BATCH]
-        found[batch] = _solved(evidence[batch], prior)
-    return np.asarray(found, float)
+        found[batch] = _solved(evidence[batch], counted[batch], quiet[batch])
+    return found
 
 
-def _solved(evidence: Evidence, prior: Prior) -> Numbers:
+def _solved(evidence: Evidence, counted: Numbers, quiet: Numbers) -> Numbers:
     changed, intervals = evidence["changed"].astype(float), _intervals(evidence)
-    counted = prior.shape + evidence["dated"]
-    quiet = prior.seconds + evidence["quiet"].astype(float)
     low, high = np.log(counted / quiet), np.log((counted + changed) / quiet)
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        rate = np.exp(middle)
+    place = (low + high) / 2
+    for _ in range(_STEPS_TO_MODE):
+        rate = np.exp(place)
         slope = counted - rate * quiet
+        bend = -rate * quiet
         for interval, weight in intervals:
-            slope += weight * changed * _x_over_expm1(rate * interval)
-        low, high = np.where(slope > 0, middle, low), np.where(slope > 0, high, middle)
-    return np.asarray(np.exp((low + high) / 2), float)
+            x = rate * interval
+            part = _x_over_expm1(x)
+            slope += weight * changed * part
+            bend += weight * changed * part * (1 - x - part)
+        low, high = np.where(slope > 0, place, low), np.where(slope > 0, high, place)
+        place = place - slope / bend
+        place = np.where((place >= low) & (place <= high), place, (low + high) / 2)
+    return np.asarray(np.exp(place), float)
 
 
 def _intervals(evidence: Evidence) -> list[tuple[Numbers, float]]:
@@ -159,7 +174,7 @@ def _x_over_expm1(x: Numbers) -> Numbers:
     return np.asarray(capped / np.expm1(capped), float)
 
 
-def changing(evidence: Evidence, prior: Prior) -> Numbers:
+def changing(evidence: Evidence, prior: Prior | Priors) -> Numbers:
     """Returns the probability that a page changes at all: 1 if it was seen to change, and otherwise the smaller the
     longer it was not, down to 0.02."""
     quiet = evidence["quiet"].astype(float)

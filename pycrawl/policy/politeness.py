@@ -7,11 +7,12 @@ keeps failing is parked for minutes or hours: it does not keep the crawl from en
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from datetime import UTC
 
 from pycrawl.config import PolitenessSection
 from pycrawl.model import RobotsFile
+from pycrawl.policy.http_date import http_date
 
 MIN_ROBOTS_LIFETIME = 60.0  # seconds that a robots.txt is believed, whatever its server says of caching
 _FIRST_BACKOFF = 1.0  # seconds; the pause after a first failure, if the usual pause is shorter
@@ -111,12 +112,5 @@ def retry_after_seconds(value: str, now: float) -> float:
     value = value.strip()
     if value.isascii() and value.isdigit():
         return float(value[:_LONGEST_NUMBER])
-    from email.utils import parsedate_to_datetime  # rarely needed, and takes some milliseconds to load
-
-    try:
-        date = parsedate_to_datetime(value)
-        if date.tzinfo is None:  # asctime's form names no zone: RFC 9110, 5.6.7 says that it is UTC
-            date = date.replace(tzinfo=UTC)
-        return max(0.0, date.timestamp() - now)
-    except (ValueError, TypeError, OverflowError, IndexError):
-        return 0.0
+    date = http_date(value)
+    return 0.0 if math.isnan(date) else max(0.0, date - now)

@@ -17,7 +17,7 @@ _STEPS_DOWN = 4
 
 
 STEPS_UP = bytes(bisect.bisect_right(_INLINKS, number) for number in range(256))  # by number of in-links
-_PRIORITIES = [
+PRIORITIES = [
     [max(1, min(FRONT_QUEUES, FRONT_QUEUES + STEPS_UP[inlinks] - bisect.bisect_right(_DEPTHS, depth)))
      for inlinks in range(_INLINKS[-1] + 1)]
     for depth in range(_DEPTHS[-1] + 1)
@@ -25,7 +25,7 @@ _PRIORITIES = [
 
 
 def priority(depth: int, inlinks: int) -> int:
-    return _PRIORITIES[min(depth, _DEPTHS[-1])][min(inlinks, _INLINKS[-1])]
+    return PRIORITIES[min(depth, _DEPTHS[-1])][min(inlinks, _INLINKS[-1])]
 
 
 class UrlFacts(NamedTuple):

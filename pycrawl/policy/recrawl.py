@@ -13,12 +13,13 @@ x = λτ and H(x) = 1 − e^(−x)(1 + x) they are wτ²(1/2 − H(x)/x²) and w
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from enum import StrEnum
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+
+from pycrawl.model import Policy
 
 Numbers = npt.NDArray[np.float64]
 Places = npt.NDArray[np.int64]
@@ -26,13 +27,7 @@ Places = npt.NDArray[np.int64]
 _SMALL = 0.05  # below it a power series is used, as differences of nearly equal numbers would be left
 _LARGEST = 1e150  # of x; its square can still be computed
 _AT_ONCE = 1 << 18  # pages whose indexes are computed at once
-
-
-class Policy(StrEnum):
-    AGE = "age"
-    FRESHNESS = "freshness"
-    UNIFORM = "uniform"
-    FIXED = "fixed"
+_BEFORE_ALL = 1e60  # higher than the index of a page can be
 
 
 class Pages(NamedTuple):
@@ -42,9 +37,13 @@ class Pages(NamedTuple):
     rates: npt.NDArray[np.floating]  # expected changes per unit of time
     waits: npt.NDArray[np.floating]  # time since the last visit
     weights: npt.NDArray[np.floating]  # importance, times the probability that the page changes at all
+    hosts: npt.NDArray[np.integer] | None = None  # ids; None: it does not matter where the pages are
+    is_overdue: npt.NDArray[np.bool_] | None = None  # these go before all others; None: no page does
 
     def part(self, which: slice) -> Pages:
-        return Pages(self.ids[which], self.rates[which], self.waits[which], self.weights[which])
+        hosts = None if self.hosts is None else self.hosts[which]
+        is_overdue = None if self.is_overdue is None else self.is_overdue[which]
+        return Pages(self.ids[which], self.rates[which], self.waits[which], self.weights[which], hosts, is_overdue)
 
 
 def indexes(policy: Policy, pages: Pages, interval: float = 0.0) -> Numbers:
@@ -80,52 +79,72 @@ def _h(x: Numbers) -> Numbers:
     return np.asarray(-np.expm1(-x) - x * np.exp(-x), float)
 
 
-def chosen(policy: Policy, batches: Iterable[Pages], most: int, interval: float = 0.0) -> Places:
+Room = Callable[[Places], Places]  # ids of hosts → how many pages each can give
+
+
+def chosen(
+    policy: Policy, batches: Iterable[Pages], most: int, interval: float = 0.0, room: Room | None = None
+) -> Places:
     """Returns the ids of the pages to ask for, at most so many, that with the highest index first.
 
     The batches are read once; besides one of them, memory is needed for about twice `most` pages. Of pages with equal
-    indexes the one with the smaller id comes first.
+    indexes the one with the smaller id comes first. `room`: a host gets no more pages than that; the pages with the
+    next highest indexes take their places.
     """
-    best = _Best(most)
+    best = _Best(most, room)
     for batch in batches:
         for start in range(0, len(batch.ids), _AT_ONCE):
             part = batch.part(slice(start, start + _AT_ONCE))
-            best.add(part.ids, indexes(policy, part, interval))
+            found = indexes(policy, part, interval)
+            if part.is_overdue is not None:
+                found = np.where(part.is_overdue & (found >= 0), _BEFORE_ALL * (1.0 + part.waits), found)
+            best.add(part.ids, found, np.zeros(len(found), np.int64) if part.hosts is None else part.hosts)
     return best.ids()
 
 
 class _Best:
     """The ids with the highest indexes so far. Whatever is below the least of them is dropped as it comes."""
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: int, room: Room | None) -> None:
         self._most = most
-        self._ids: list[Places] = []
-        self._indexes: list[Numbers] = []
+        self._room = room
+        self._parts: list[tuple[Places, Numbers, Places]] = []  # ids, indexes, hosts
         self._held = 0
         self._least = 0.0
 
-    def add(self, ids: Places, found: Numbers) -> None:
+    def add(self, ids: Places, found: Numbers, hosts: npt.NDArray[np.integer]) -> None:
         kept = np.nonzero(found >= self._least)[0]
-        self._ids.append(np.asarray(ids[kept], np.int64))
-        self._indexes.append(found[kept])
+        self._parts.append((ids[kept].astype(np.int64), found[kept], hosts[kept].astype(np.int64)))
         self._held += len(kept)
         if self._held > 2 * self._most + _AT_ONCE:
             self._shrink()
 
     def _shrink(self) -> None:
         """Drops all but the best; of those that are equal to the last one, those with the smallest ids stay."""
-        ids, found = np.concatenate(self._ids), np.concatenate(self._indexes)
+        ids, found, hosts = (np.concatenate(column) for column in zip(*self._parts, strict=True))
+        if self._room is not None:
+            kept = _with_room(ids, found, hosts, self._room)
+            ids, found, hosts = ids[kept], found[kept], hosts[kept]
         if 0 < self._most < len(ids):
             self._least = float(np.partition(found, len(found) - self._most)[len(found) - self._most])
             above, equal = np.nonzero(found > self._least)[0], np.nonzero(found == self._least)[0]
             equal = equal[np.argsort(ids[equal], kind="stable")][: self._most - len(above)]
             kept = np.concatenate([above, equal])
-            ids, found = ids[kept], found[kept]
-        self._ids, self._indexes, self._held = [ids], [found], len(ids)
+            ids, found, hosts = ids[kept], found[kept], hosts[kept]
+        self._parts, self._held = [(ids, found, hosts)], len(ids)
 
     def ids(self) -> Places:
-        if not self._ids or self._most <= 0:
+        if not self._parts or self._most <= 0:
             return np.empty(0, np.int64)
         self._shrink()
-        (ids,), (found,) = self._ids, self._indexes
+        ids, found, _ = self._parts[0]
         return ids[np.lexsort((ids, -found))]
+
+
+def _with_room(ids: Places, found: Numbers, hosts: Places, room: Room) -> Places:
+    """Returns the places of the pages that stay if each host keeps its best ones only, as many as it has room for. What
+    goes now could not have been chosen later: a page's place among those of its host can only fall."""
+    order = np.lexsort((ids, -found, hosts))
+    names, starts, counts = np.unique(hosts[order], return_index=True, return_counts=True)
+    ranks = np.arange(len(order)) - np.repeat(starts, counts)
+    return np.asarray(order[ranks < np.repeat(room(names), counts)], np.int64)

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pycrawl.model import Policy
 from pycrawl.policy.change_rate import DAY, DEFAULT_PRIOR, Prior, changing, fitted, no_evidence, rates, with_visits
-from pycrawl.policy.recrawl import Numbers, Pages, Places, Policy, chosen
+from pycrawl.policy.recrawl import Numbers, Pages, Places, chosen
 
 _SMALL = 0.05  # of rate × time, below which a power series is used
 _BATCH = 1 << 18  # pages

@@ -101,6 +101,35 @@ def visit_of(database: Database, url_id: int) -> Visit | None:
     return Visit(*row) if row else None
 
 
+def visits_after(database: Database, after: int, most: int) -> list[tuple[int, int, str, float, str, int, int]]:
+    """Returns (URL id, host id, URL, time, outcome, status, document) of the last visits of URLs with ids above
+    `after`, in ascending order, at most `most`; without those of sitemaps and feeds."""
+    return database.query(
+        "SELECT url_id, urls.host_id, url, visited_at, outcome, status, document_id FROM visits"
+        " JOIN urls ON urls.id = url_id WHERE url_id > ? AND url_id NOT IN (SELECT url_id FROM sources)"
+        " ORDER BY url_id LIMIT ?",
+        (after, most),
+    ).fetchall()
+
+
+def not_queued_again(database: Database, url_ids: Iterable[int]) -> dict[int, int]:
+    """Returns URL id → host id for those of the URLs that were visited, and do not wait to be visited again."""
+    return dict(
+        database.query_each(
+            "SELECT url_id, urls.host_id FROM visits JOIN urls ON urls.id = url_id"
+            " WHERE requeued = 0 AND aside = 0 AND url_id IN ({})",
+            url_ids,
+        )
+    )
+
+
+def set_requeued(database: Database, url_ids: Iterable[int], requeued: bool) -> None:
+    """Note of visited URLs that they wait to be visited again, or no longer do; to be committed by the caller."""
+    database.write_many(
+        f"UPDATE visits SET requeued = {int(requeued)} WHERE url_id = ?", [(url_id,) for url_id in url_ids]
+    )
+
+
 def document(database: Database, document_id: int) -> Document:
     return Document(*database.query("SELECT * FROM documents WHERE id = ?", (document_id,)).fetchone())
 

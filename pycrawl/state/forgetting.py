@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pycrawl.model import Via
-from pycrawl.state import forget_prints, meta, outlinks, robots, unwanted
+from pycrawl.state import change_rates, forget_prints, meta, outlinks, robots, unwanted
 from pycrawl.state.counters import count
 from pycrawl.state.database import Database
 from pycrawl.state.unwanted import FORGOTTEN, Rule, Unwanted, forgotten_text, hash_digits, row_hash
@@ -148,8 +148,8 @@ def _leave_queues(database: Database) -> None:
     for priority, amount in in_front:
         count(database, f"front:{priority}", -amount)
     database.write(f"DELETE FROM front WHERE url_id IN {_CHOSEN}")
-    count(database, "back", -database.write(f"DELETE FROM back WHERE url_id IN {_CHOSEN}").rowcount)
-    count(database, "held", -database.write(f"DELETE FROM held WHERE url_id IN {_CHOSEN}").rowcount)
+    for queue in ("recrawls", "back", "held"):
+        count(database, queue, -database.write(f"DELETE FROM {queue} WHERE url_id IN {_CHOSEN}").rowcount)
 
 
 def _drop_kinds(database: Database, rules: Sequence[Rule]) -> None:
@@ -193,7 +193,9 @@ def _drop_visits(database: Database, not_wanted: Unwanted, seed: int) -> None:
     """Remove the visits and links of the chosen URLs. Where the visit of another URL names one, as that of a redirect
     does, its hash takes the place of its text."""
     database.write(f"DELETE FROM visits WHERE url_id IN {_CHOSEN}")
-    outlinks.remove(database, [url_id for (url_id,) in database.query("SELECT url_id FROM forgetting")])
+    ids = [url_id for (url_id,) in database.query("SELECT url_id FROM forgetting")]
+    outlinks.remove(database, ids)
+    change_rates.remove(database, ids)
     named = database.query("SELECT url_id, detail FROM visits WHERE detail LIKE '%://%'").fetchall()
     for url_id, detail in named:
         for url in urls_in(detail):
@@ -208,8 +210,9 @@ def _drop_host(database: Database, key: str) -> None:
     row = database.query("SELECT id FROM hosts WHERE key = ?", (key,)).fetchone()
     if row is None:
         return
-    for table in ("kinds", "series", "probes"):
+    for table in ("kinds", "series", "probes", "host_trust"):
         database.write(f"DELETE FROM {table} WHERE host_id = ?", row)
+    database.write("DELETE FROM change_priors WHERE group_key >> 16 = ? AND group_key != 0", row)
     for table in ("host_copies", "mirrors"):
         database.write(f"DELETE FROM {table} WHERE host_id = ?1 OR original_id = ?1", row)
     robots.drop_host(database, key)

@@ -177,3 +177,8 @@ def failing_hosts(database: Database, outcomes: Sequence[str]) -> list[int]:
 def host_keys(database: Database) -> Iterator[tuple[int, str]]:
     """Yields (id, key) of every host, in the order of discovery."""
     return iter(database.query("SELECT id, key FROM hosts ORDER BY id"))
+
+
+def crawl_delays(database: Database, host_ids: Iterable[int]) -> Iterator[tuple[int, str, float]]:
+    """Yields (id, key, the Crawl-delay that its robots.txt asks for) of hosts."""
+    return database.query_each("SELECT id, key, crawl_delay FROM hosts WHERE id IN ({})", host_ids)

@@ -18,5 +18,5 @@ def leave_queues(database: Database, url_ids: Sequence[int]) -> None:
     for priority, amount in database.query(in_front, (ids,)).fetchall():
         count(database, f"front:{priority}", -amount)
     database.write(f"DELETE FROM front WHERE url_id IN {_CHOSEN}", (ids,))
-    for name in ("back", "held"):
+    for name in ("recrawls", "back", "held"):
         count(database, name, -database.write(f"DELETE FROM {name} WHERE url_id IN {_CHOSEN}", (ids,)).rowcount)

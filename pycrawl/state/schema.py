@@ -305,6 +305,31 @@ CREATE INDEX sorted_segments_by_run ON sorted_segments (run_id);
 CREATE TABLE sorted_blocks (id INTEGER PRIMARY KEY, data BLOB NOT NULL);
 """
 
+_RECRAWLS = """
+-- The pages that the last `crawl --recrawl` chose, in the order in which they are to be asked for. Filled when it
+-- starts, emptied by the pull into a back queue; the next --recrawl puts back what is left and chooses anew. What
+-- stands here has a visit with `requeued`, and stands in no other queue. In `back` and `held`, such pages have revisit = 2.
+CREATE TABLE recrawls (place INTEGER PRIMARY KEY, url_id INTEGER NOT NULL UNIQUE, host_id INTEGER NOT NULL);
+CREATE INDEX back_recrawls ON back (url_id) WHERE revisit = 2;
+
+-- How often what a host says of its pages was right, and how often wrong, as later answers showed: Last-Modified, the
+-- lastmod of sitemaps, ETags (wrong: the same bytes had another one), and answers to HEAD. Changed by each group.
+CREATE TABLE host_trust (
+    host_id INTEGER PRIMARY KEY, modified_right INTEGER NOT NULL, modified_wrong INTEGER NOT NULL,
+    lastmod_right INTEGER NOT NULL, lastmod_wrong INTEGER NOT NULL, etag_right INTEGER NOT NULL,
+    etag_wrong INTEGER NOT NULL, head_right INTEGER NOT NULL, head_wrong INTEGER NOT NULL
+);
+
+-- The priors that the last choice of pages was made with (`policy/page_records.py`). `group_key` 0: the whole crawl;
+-- else the id of a host times 65,536, and the kind of URL, or 0 for all of the host. Replaced by every choice.
+CREATE TABLE change_priors (
+    group_key INTEGER PRIMARY KEY, shape REAL NOT NULL, seconds REAL NOT NULL, never REAL NOT NULL
+);
+
+-- Visits of earlier releases have left no record of changes: the first recrawl enters them (`older_visits.py`).
+INSERT INTO meta SELECT 'changes_missing', 0 FROM visits LIMIT 1;
+"""
+
 
 class Step(NamedTuple):
     """A step that also moves rows in Python, all in one transaction."""
@@ -337,5 +362,6 @@ STEPS: tuple[str | Step, ...] = (
     _ROBOTS_FAILURES,
     _TO_SORTED_RUNS,
     _SOURCES,
+    _RECRAWLS,
 )
 VERSION = len(STEPS)

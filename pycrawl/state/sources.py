@@ -70,6 +70,13 @@ class Sources:
         """Returns SITEMAP or FEED; PAGE if the URL is no source."""
         return Kind(self._kinds[url_id]) if url_id < len(self._kinds) else Kind.PAGE
 
+    def are_sources(self, ids: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Returns a flag for each URL: True if it is a sitemap or feed."""
+        found = np.zeros(len(ids), np.bool_)
+        inside = ids < len(self._kinds)
+        found[inside] = self._kinds[ids[inside]] != 0
+        return found
+
     def take_in(self, kind: Kind, ids: U32, via: Via, found_in: int, level: int, voucher: str) -> None:
         """Enter URLs that were named as sources. `found_in`: the sitemap that leads to them; 0: none does. `voucher`:
         the host whose robots.txt names them; empty: none does."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pycrawl.state import documents
 from pycrawl.state.runs.entries import IdEntries, ValueEntries
+from pycrawl.state.runs.fixed_runs import FixedEntries
 from pycrawl.state.runs.tables import Store
 
 LARGE_BLOCK = 32_000  # bytes; for what the crawl itself does not look up, or by the id of a page only
@@ -23,4 +24,7 @@ BANDS = Store(4, "near-duplicates", IdEntries)
 # The id of a fetched page's URL → the ids of the URLs that its links name (`outlinks.py`).
 OUTLINKS = Store(5, "links of pages", ValueEntries, block_bytes=LARGE_BLOCK)
 
-ALL = (CONTENT, DOCUMENTS_BY_URL, PASSAGES, BANDS, OUTLINKS)
+# The id of a visited URL → what is known of its changes (`change_rates.py`).
+CHANGES = Store(6, "changes of pages", FixedEntries)
+
+ALL = (CONTENT, DOCUMENTS_BY_URL, PASSAGES, BANDS, OUTLINKS, CHANGES)

@@ -125,6 +125,10 @@ class UrlSeen:
         flagged = self._inlinks[url_id]
         return None if flagged & _LEFT_FRONT else int(flagged)
 
+    def inlinks_at(self, ids: I64) -> U8:
+        """Returns the in-links of each of these URLs."""
+        return self._inlinks[ids] & ~_LEFT_FRONT
+
     def leave_front(self, url_id: int) -> None:
         """Note that a URL was pulled into a back queue: in-links no longer change its place."""
         self._inlinks[url_id] |= _LEFT_FRONT

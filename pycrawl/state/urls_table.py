@@ -57,6 +57,9 @@ def place_in_queue(database: Database, url_id: int) -> str | None:
     ).fetchone()
     if front is not None:
         return f"front queue {front[0]}"
+    chosen = database.query("SELECT place FROM recrawls WHERE url_id = ?", (url_id,)).fetchone()
+    if chosen is not None:
+        return f"what a recrawl has chosen, at place {chosen[0]:,}"
     held = database.query("SELECT 1 FROM held WHERE url_id = ?", (url_id,)).fetchone()
     return "the queues of the next run" if held else None
 

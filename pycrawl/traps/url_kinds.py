@@ -7,6 +7,8 @@ import re
 from datetime import date
 from typing import NamedTuple
 
+import xxhash
+
 from pycrawl.urls.parts import path_and_query
 
 ALL = "…"  # the name of the widest kind: all URLs of the host
@@ -15,6 +17,7 @@ _SHAPED_SEGMENTS = 6  # of a path; what is deeper falls together
 _SHAPED_PARAMETERS = 12  # names, in alphabetical order
 _LONG_SEGMENT = 24  # characters; a longer segment is taken for a title
 _URLS_CACHED = 1_024  # as a URL is asked about several times in a row
+_KIND_NUMBERS = 65_535
 _DIGITS = re.compile("[0-9]+")
 _ID = re.compile(r"(?=[^0-9]*[0-9])(?=[^A-Za-z]*[A-Za-z])[A-Za-z0-9=]{8,}")
 _SEPARATOR = re.compile(r"[-_+.~,%]+")
@@ -32,6 +35,11 @@ def shape(url: str) -> str:
         return "/" + shaped
     names = {_DIGITS.sub("0", field.partition("=")[0]) for field in query.split("&")}
     return f"/{shaped}?{'&'.join(sorted(names)[:_SHAPED_PARAMETERS])}"
+
+
+def kind_number(url: str) -> int:
+    """Returns a hash of the shape of a URL, from 1 to 65,535: pages of one shape are likely to change equally often."""
+    return 1 + xxhash.xxh32_intdigest(shape(url).encode("utf-8", "surrogatepass")) % _KIND_NUMBERS
 
 
 @functools.lru_cache(_URLS_CACHED)

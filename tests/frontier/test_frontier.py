@@ -321,10 +321,10 @@ def test_recrawl_puts_visited_urls_back_once(opened: Open) -> None:
     state.frontier.fill(False)
     assert len(drain(state)) == 3
     state.commit()
-    assert state.frontier.requeue(NOW - 1, ("fetched",)) == 0
-    assert state.frontier.requeue(NOW, ("http-4xx",)) == 0
-    assert state.frontier.requeue(NOW, ("http-4xx", "fetched")) == 3
-    assert state.frontier.requeue(NOW, ("fetched",)) == 0
+    assert state.frontier.requeue_visits("visited_at <= ?", (NOW - 1,)) == 0
+    assert state.frontier.requeue_visits("outcome = ?", ("http-4xx",)) == 0
+    assert state.frontier.requeue_visits("outcome = ?", ("fetched",)) == 3
+    assert state.frontier.requeue_visits("outcome = ?", ("fetched",)) == 0
     state.frontier.fill(False)
     queue, entry = lease(state)
     assert entry.revisit

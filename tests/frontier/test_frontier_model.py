@@ -183,7 +183,7 @@ class FrontierMachine(RuleBasedStateMachine):
 
     @rule(age=st.sampled_from([0.0, 5.0]))
     def requeue(self, age: float) -> None:
-        assert self.frontier.requeue(self.now - age, OUTCOMES) == self.model.requeue(self.now - age)
+        assert self.frontier.requeue_visits("visited_at <= ?", (self.now - age,)) == self.model.requeue(self.now - age)
 
     # Out
 

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pycrawl.policy.recrawl import Numbers, Pages, Policy, chosen, indexes
+from pycrawl.model import Policy
+from pycrawl.policy.recrawl import Numbers, Pages, chosen, indexes
 
 LEARNING = (Policy.AGE, Policy.FRESHNESS)
 SPEED = st.floats(1e-12, 1e6)

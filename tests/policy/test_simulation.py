@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from pycrawl.model import Policy
 from pycrawl.policy.change_rate import DAY, DEFAULT_PRIOR, Prior
-from pycrawl.policy.recrawl import Numbers, Policy
+from pycrawl.policy.recrawl import Numbers
 from pycrawl.policy.simulation import Plan, age_integral, log_normal_rates, simulate
 
 SETTLED = 20  # days, after which ages are compared

@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import logging
 
+from pycrawl.coordinator.jobs.observing import found_without_page, observation
 from pycrawl.coordinator.leases import Lease
 from pycrawl.coordinator.run import Run
 from pycrawl.fingerprint.change import change
 from pycrawl.model import CONDUCT, Change, FetchResult, Kind, Outcome
+from pycrawl.policy.page_records import Found
 from pycrawl.state.documents import Visit, document, visit_of
 from pycrawl.state.near_seen import packed_prints
 from pycrawl.urls import asks
@@ -92,40 +94,49 @@ class Settler:
         """
         entry = lease.entry
         last = visit_of(self._session.database, entry.url_id) if entry.revisit else None
+        found = Found.FIRST
         visit = Visit(
             entry.url_id, result.outcome.value, result.status, result.fetched_at, entry.tries, result.detail,
             result.etag, result.last_modified,
         )  # fmt: skip
         if result.body is not None:
-            visit = self._keep(lease, result, last, visit._replace(digest=result.body.digest))
+            visit, found = self._keep(lease, result, last, visit._replace(digest=result.body.digest))
+        else:
+            found = found_without_page(visit, last)
         if result.body is None and last is not None:
             if last.document_id and result.status in _GONE and last.status not in _GONE:
                 self._run.counts.gone += 1
             visit = with_what_is_known(visit, last)
+        if lease.kind is not Kind.ROBOTS:
+            self._session.group.observations.append(observation(lease, result, visit, last, found))
         self._session.group.visits.append(visit)
         self._session.group.finished.append((lease.queue, entry))
         self._follow(lease, result)
 
-    def _keep(self, lease: Lease, result: FetchResult, last: Visit | None, visit: Visit) -> Visit:
+    def _keep(self, lease: Lease, result: FetchResult, last: Visit | None, visit: Visit) -> tuple[Visit, Found]:
         """Store the page of a result, if it is new or has changed as much as `recrawl.keep` wants it.
 
-        Returns the visit with its document: a new one, or the one from before. `last` is the URL's last visit.
+        Returns the visit with its document, a new one or the one from before, and whether the page has changed: a
+        cosmetic change is none. `last` is the URL's last visit.
         """
         assert result.body is not None
         if last is None or not last.document_id:
             self._run.counts.new += 1
-            return visit._replace(document_id=self._store(lease, result))
+            return visit._replace(document_id=self._store(lease, result)), Found.FIRST
         wanted = self._run.config.recrawl.keep
         is_found_again = visit.digest == last.digest and last.unkept not in wanted
         if is_found_again or visit.digest == document(self._session.database, last.document_id).digest:
             self._count_unchanged()
-            return visit._replace(document_id=last.document_id, unkept=last.unkept if is_found_again else "")
+            unkept = last.unkept if is_found_again else ""
+            return visit._replace(document_id=last.document_id, unkept=unkept), Found.SAME
         grade = change(packed_prints(self._session.database, last.document_id), result.body.prints)
         self._count_change(grade)
+        found = Found.SAME if grade is Change.COSMETIC else Found.CHANGED
         if grade in wanted:
-            return visit._replace(document_id=self._store(lease, result))
+            return visit._replace(document_id=self._store(lease, result)), found
         self._count_not_kept(f"{grade}-change")
-        return visit._replace(document_id=last.document_id, unkept=grade.value, detail=f"changed: {grade}")
+        visit = visit._replace(document_id=last.document_id, unkept=grade.value, detail=f"changed: {grade}")
+        return visit, found
 
     def _store(self, lease: Lease, result: FetchResult) -> int:
         """Store a page. Returns the id of its new document, which may share the record of a copy."""

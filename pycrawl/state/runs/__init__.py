@@ -4,12 +4,13 @@ A B-tree with random keys writes a whole page for each new entry, once it is lar
 kept in sorted runs. Every group commit writes its new entries as one run, and some work is done on merging many small
 runs into few large ones (`merging.py`). All of it happens in the transaction of the group.
 
-    entries.py      the two forms of entries, sorted, and how they are packed into a block
+    entries.py      two forms of entries, sorted, and how they are packed into a block
     filters.py      Bloom filters: a look-up reads no block of a run that does not have the key
     tables.py       runs, segments and blocks in the database, and what memory holds of them
     merging.py      which runs are merged next, and one step of it
     id_runs.py      `IdRuns`: key → ids, many of one key (digest → documents, URL → documents, band → documents …)
     value_runs.py   `ValueRuns`: key → bytes, the last one written counts (URL id → its links)
+    fixed_runs.py   `FixedRuns`: the same for records of one length, in arrays (URL id → what is known of its changes)
 
 A *store* is one such collection (`tables.Store`), a *run* a sorted part of it, a *segment* a stretch of a run with a
 filter, a *block* a stretch of a segment that fills a page of the database. What is true at every commit:

@@ -23,8 +23,8 @@ U32 = NDArray[np.uint32]
 I64 = NDArray[np.int64]
 
 BLOCK_BYTES = 4_040  # with the header of its row, a page of 4 KiB
-_HEADER = struct.Struct("<HBBQ")  # entries, bytes of a step, bytes of an id or length, first key
-_MOST_ENTRIES = (1 << 16) - 1
+HEADER = struct.Struct("<HBBQ")  # entries, bytes of a step, bytes of an id or length, first key
+MOST_ENTRIES = (1 << 16) - 1
 _WORD = 8  # bytes of a key
 DAMAGED = "a block of sorted entries is damaged. Put back a copy, or start anew."
 
@@ -100,14 +100,14 @@ class IdEntries:
 
     def ends(self, block_bytes: int) -> list[int]:
         steps = np.diff(self.keys)
-        room = block_bytes - _HEADER.size
-        id_width = _width(self.ids)
+        room = block_bytes - HEADER.size
+        id_width = width_of(self.ids)
         ends: list[int] = []
         begin = 0
         step_width = 1
         while begin < len(self):
-            size = min(room // (step_width + id_width), _MOST_ENTRIES)
-            needed = _width(steps[begin : begin + size - 1])
+            size = min(room // (step_width + id_width), MOST_ENTRIES)
+            needed = width_of(steps[begin : begin + size - 1])
             if needed > step_width:
                 step_width = needed
                 continue
@@ -118,13 +118,13 @@ class IdEntries:
 
     def pack(self) -> bytes:
         steps, ids = np.diff(self.keys), self.ids
-        step_width, id_width = _width(steps), _width(ids)
-        header = _HEADER.pack(len(self), step_width, id_width, int(self.keys[0]) if len(self) else 0)
-        return header + _narrow(steps, step_width) + _narrow(ids, id_width)
+        step_width, id_width = width_of(steps), width_of(ids)
+        header = HEADER.pack(len(self), step_width, id_width, int(self.keys[0]) if len(self) else 0)
+        return header + narrow(steps, step_width) + narrow(ids, id_width)
 
     @classmethod
     def unpack(cls, block: bytes) -> IdEntries:
-        keys, id_width, at = _unpack_keys(block)
+        keys, id_width, at = unpack_keys(block)
         if len(block) != at + len(keys) * id_width:
             raise StateError(DAMAGED)
         return cls(keys, _wide(block, at, len(keys), id_width).astype(np.uint32))
@@ -168,13 +168,13 @@ class ValueEntries:
         return bool(np.all(self.keys[1:] > self.keys[:-1]))
 
     def ends(self, block_bytes: int) -> list[int]:
-        room = block_bytes - _HEADER.size
-        widths = _width(np.diff(self.keys)) + _width(np.array([max(map(len, self.values), default=0)]))
+        room = block_bytes - HEADER.size
+        widths = width_of(np.diff(self.keys)) + width_of(np.array([max(map(len, self.values), default=0)]))
         ends: list[int] = []
         used = begin = 0
         for place, value in enumerate(self.values):
             size = widths + len(value)
-            if (used + size > room or place - begin == _MOST_ENTRIES) and place > begin:
+            if (used + size > room or place - begin == MOST_ENTRIES) and place > begin:
                 ends.append(place)
                 used, begin = 0, place
             used += size
@@ -182,13 +182,13 @@ class ValueEntries:
 
     def pack(self) -> bytes:
         steps, lengths = np.diff(self.keys), np.array([len(value) for value in self.values], np.uint64)
-        step_width, length_width = _width(steps), _width(lengths)
-        header = _HEADER.pack(len(self), step_width, length_width, int(self.keys[0]) if len(self) else 0)
-        return b"".join((header, _narrow(steps, step_width), _narrow(lengths, length_width), *self.values))
+        step_width, length_width = width_of(steps), width_of(lengths)
+        header = HEADER.pack(len(self), step_width, length_width, int(self.keys[0]) if len(self) else 0)
+        return b"".join((header, narrow(steps, step_width), narrow(lengths, length_width), *self.values))
 
     @classmethod
     def unpack(cls, block: bytes) -> ValueEntries:
-        keys, length_width, at = _unpack_keys(block)
+        keys, length_width, at = unpack_keys(block)
         lengths = _wide(block, at, len(keys), length_width).tolist()
         at += len(keys) * length_width
         bounds = list(accumulate(lengths, initial=at))
@@ -245,12 +245,12 @@ def _sorted_short(keys: U64, ids: U32) -> IdEntries:
     return IdEntries(both >> np.uint64(32), both.astype(np.uint32))
 
 
-def _width(numbers: U64 | U32 | I64) -> int:
+def width_of(numbers: U64 | U32 | I64) -> int:
     """Returns how many bytes the largest of the numbers takes, at least one."""
     return max(1, (int(numbers.max()).bit_length() + 7) // 8) if len(numbers) else 1
 
 
-def _narrow(numbers: U64 | U32, width: int) -> bytes:
+def narrow(numbers: U64 | U32, width: int) -> bytes:
     """Returns numbers as little-endian integers of so many bytes."""
     wide = np.ascontiguousarray(numbers, "<u8").view(np.uint8).reshape(-1, _WORD)
     return wide[:, :width].tobytes()
@@ -265,14 +265,14 @@ def _wide(block: bytes, at: int, count: int, width: int) -> U64:
     return wide.view("<u8").reshape(count)
 
 
-def _unpack_keys(block: bytes) -> tuple[U64, int, int]:
+def unpack_keys(block: bytes) -> tuple[U64, int, int]:
     """Returns the keys of a block, the bytes of an id or length, and where the column behind the keys begins."""
-    if len(block) < _HEADER.size:
+    if len(block) < HEADER.size:
         raise StateError(DAMAGED)
-    count, step_width, other_width, first = _HEADER.unpack_from(block)
+    count, step_width, other_width, first = HEADER.unpack_from(block)
     keys = np.empty(count, np.uint64)
     steps = max(count - 1, 0)
     keys[:1] = first
-    keys[1:] = _wide(block, _HEADER.size, steps, step_width)
+    keys[1:] = _wide(block, HEADER.size, steps, step_width)
     np.cumsum(keys, out=keys)
-    return keys, other_width, _HEADER.size + steps * step_width
+    return keys, other_width, HEADER.size + steps * step_width
