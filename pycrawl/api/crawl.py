@@ -97,6 +97,7 @@ class Crawl:
         max_time: float | str | None = None,
         max_bytes: float | str | None = None,
         max_depth: int | None = None,
+        max_requests: int | None = None,
         fetchers: int | None = None,
         recrawl: bool = False,
         on_progress: OnProgress | None = None,
@@ -116,11 +117,16 @@ class Crawl:
                 _NEVER if max_time is None else parse_duration(max_time),
                 _NEVER if max_bytes is None else parse_size(max_bytes),
                 _NEVER if max_depth is None else max_depth,
+                _NEVER if max_requests is None else max_requests,
             )
         except ValueError as error:
             raise UsageError(str(error)) from None
-        if limits.max_pages < 1 or limits.max_depth < 0 or (fetchers is not None and fetchers < 1):
-            raise UsageError("expected max_pages and fetchers of 1 or more, and max_depth of 0 or more")
+        if (
+            min(limits.max_pages, limits.max_requests) < 1
+            or limits.max_depth < 0
+            or (fetchers is not None and fetchers < 1)
+        ):
+            raise UsageError("expected max_pages, max_requests and fetchers of 1 or more, and max_depth of 0 or more")
         with self.directory.hold():
             self._interrupts = Interrupts()
             try:

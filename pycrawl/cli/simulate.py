@@ -90,8 +90,8 @@ def command(
     ten are within a factor of 100, and a fifth of all pages never change. If --pages is not the number of lines in
     --rates, rates are drawn from the file at random.
 
-    Crawls do not use these policies yet: `pycrawl crawl --recrawl` visits every page whose last visit is at least
-    recrawl.min_interval ago. Nothing is read from a crawl and nothing is fetched.
+    recrawl.policy chooses the policy of a crawl, and `pycrawl crawl --recrawl --max-requests N` gives it a budget.
+    Nothing is read from a crawl and nothing is fetched.
 
     \b
       pycrawl simulate --pages 100000 --budget 5000 --days 90

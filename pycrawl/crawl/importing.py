@@ -25,6 +25,7 @@ from pycrawl.processes.messages import BadMessage, unpack_results
 from pycrawl.processes.spawn import ForkServer
 from pycrawl.state import documents
 from pycrawl.state.documents import Document, Visit
+from pycrawl.state.older_visits import note_missing
 from pycrawl.urls.parts import host_key, url_hash
 from pycrawl.urls.reasons import Reason
 
@@ -132,6 +133,7 @@ class _Importer:
             self.commit()
 
     def commit(self) -> None:
+        note_missing(self._session.database)
         self._session.commit(time.time())
         self._digests, self._by_hash, self._visited_at = {}, {}, {}
         self._committed_at = time.monotonic()

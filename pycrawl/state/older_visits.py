@@ -1,4 +1,4 @@
-"""Visits that were made before there were records of changes: they are entered once, by the first recrawl."""
+"""Visits without records of changes, made by an older release or by `import`: the next recrawl enters them, once."""
 
 from __future__ import annotations
 
@@ -11,8 +11,14 @@ from pycrawl.state.database import Database
 from pycrawl.state.documents import visits_after
 
 _AT_ONCE = 50_000  # visits between two commits
-_MISSING = "changes_missing"  # a fact in `meta`: up to which URL visits are entered; set by the step of the schema
+_MISSING = "changes_missing"  # a fact in `meta`: up to which URL visits are entered
 _GONE = (404, 410)
+
+
+def note_missing(database: Database) -> None:
+    """Note that visits were entered without what they show of changes, as those of imported pages are; to be committed
+    by the caller."""
+    database.write("INSERT OR REPLACE INTO meta VALUES (?, 0)", (_MISSING,))
 
 
 def enter_older_visits(database: Database, rates: ChangeRates, kind_of: Callable[[str], int]) -> None:

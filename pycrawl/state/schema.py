@@ -307,8 +307,8 @@ CREATE TABLE sorted_blocks (id INTEGER PRIMARY KEY, data BLOB NOT NULL);
 
 _RECRAWLS = """
 -- The pages that the last `crawl --recrawl` chose, in the order in which they are to be asked for. Filled when it
--- starts, emptied by the pull into a back queue; the next --recrawl puts back what is left and chooses anew. What
--- stands here has a visit with `requeued`, and stands in no other queue. In `back` and `held`, such pages have revisit = 2.
+-- starts, emptied by the pull into a back queue; the next --recrawl puts back what is left and chooses anew. Each has a
+-- visit with `requeued`, and stands in no other queue. In `back` and `held`, such pages have revisit = 2.
 CREATE TABLE recrawls (place INTEGER PRIMARY KEY, url_id INTEGER NOT NULL UNIQUE, host_id INTEGER NOT NULL);
 CREATE INDEX back_recrawls ON back (url_id) WHERE revisit = 2;
 
