@@ -3,7 +3,7 @@
     python bench/export.py [--documents 100000] [--small 1000] [--large 1000000]
 
 Exports and iteration read pages of 27 KB. Each export runs as a command of its own; its CPU time and memory are those
-of all its processes together. A page is got by its URL from two collections of pages of 300 bytes, a small and a large
+of all its processes together. A page is got by its URL from two collections of pages of 6 KB, a small and a large
 one, in turns.
 """
 
@@ -27,7 +27,7 @@ from pycrawl import Collection, Crawl
 
 GETS = 2_000
 TURNS = 5  # each with as many gets from both collections
-SHORT = 40  # words of a page of 300 bytes
+SHORT = 800  # words of a page of 6 KB
 CPU_CORES = 2
 FORMATS = (("trec", "out.trec.gz"), ("warc", "out.warc.gz"), ("jsonl", "out.jsonl"))
 

@@ -58,7 +58,8 @@ class KeyReader:
                 rows = database.query(f"SELECT {_SEGMENT}, filter {_FROM} WHERE store = ?", (self._store,))
                 self._segments = [_Segment.of(row) for row in rows]
                 self._version = version
-            near = [one for one in self._segments if one.first <= key <= one.last and one.may_have(key)]
+            probes = _probes(key)
+            near = [one for one in self._segments if one.first <= key <= one.last and one.may_have(probes)]
             return _in_segments(database, near, key)
 
 
@@ -82,16 +83,24 @@ class _Segment(NamedTuple):
         floor = (-1, 0) if floor_key is None else (floor_key + _SIGN, floor_id)
         return cls(segment_id, first + _SIGN, last + _SIGN, floor, memoryview(fences).cast("Q"), filter_)
 
-    def may_have(self, key: int) -> bool:
-        """False if it certainly has not. This must ask for the bits that `filters.made` sets."""
+    def may_have(self, probes: tuple[int, ...]) -> bool:
+        """False if it certainly has not the key with these probes."""
         bits = len(self.filter) * 8
-        mixed = key * _MIX
-        high, step = mixed >> 32, mixed & _LOW | 1
-        for probe in range(_PROBES if bits else 0):
-            place = ((high + probe * step & _LOW) * bits) >> 32
+        if not bits:
+            return True
+        for probe in probes:
+            place = probe * bits >> 32
             if not self.filter[place >> 3] >> (place & 7) & 1:
                 return False
         return True
+
+
+def _probes(key: int) -> tuple[int, ...]:
+    """Returns where a key looks in filters, in parts of 2³² of their length. These must be the bits that
+    `filters.made` sets."""
+    mixed = key * _MIX
+    high, step = mixed >> 32, mixed & _LOW | 1
+    return tuple([high + probe * step & _LOW for probe in range(_PROBES)])
 
 
 def _in_segments(database: Database, segments: list[_Segment], key: int) -> list[int]:
