@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol
@@ -19,7 +20,7 @@ from pycrawl.crawl.words import judging_progress, plural
 from pycrawl.model import REVISITED
 from pycrawl.native import reader_in_use, why_not
 from pycrawl.processes.allocation import collected_as_before
-from pycrawl.processes.pool import FetcherPool
+from pycrawl.processes.pool import FetcherPool, load_fetcher
 from pycrawl.processes.signals import Interrupts
 from pycrawl.state import meta
 from pycrawl.state.database import Database
@@ -73,34 +74,23 @@ def run_crawl(
             seed = meta.hash_seed(database)
             notes = _notes_on_the_reader(database) + _notes_on_secrets(directory, config)
         database.close()
-        with interrupts or Interrupts() as signals:
-            # Started first, so that the fetchers load their libraries while this process loads its own and opens the
-            # state.
-            pool = FetcherPool(config, seed, count, directory.log / "fetchers.log")
-            try:
-                from pycrawl.crawl.session import Session
+        with interrupts or Interrupts() as signals, closing(load_fetcher(config)) as server:
+            # What this process needs is loaded while the server loads what the fetchers need.
+            from pycrawl.coordinator import Coordinator
+            from pycrawl.crawl.session import Session
 
-                watcher = open_watcher()
+            watcher = open_watcher()
+            with closing(FetcherPool(server, config, seed, count, directory.log / "fetchers.log")) as pool:
                 for note in notes:
                     watcher.say(note)
                 with Session(directory, config, on_judging=judging_progress(watcher.say)) as session:
-                    ended = _run_session(session, pool, limits, recrawl, signals, watcher)
+                    _say_what_was_recovered(session, watcher)
+                    if recrawl:
+                        _requeue(session, watcher)
+                    with watcher:
+                        ended = Coordinator(session, pool, limits, signals, watcher.show).run()
                 watcher.end(ended, directory.docs)
-            finally:
-                pool.close()
     return ended
-
-
-def _run_session(
-    session: Session, pool: FetcherPool, limits: RunLimits, recrawl: bool, signals: Interrupts, watcher: Watcher
-) -> Ended:
-    from pycrawl.coordinator import Coordinator  # while the fetchers start
-
-    _say_what_was_recovered(session, watcher)
-    if recrawl:
-        _requeue(session, watcher)
-    with watcher:
-        return Coordinator(session, pool, limits, signals, watcher.show).run()
 
 
 def _check_settings(config: Config) -> None:

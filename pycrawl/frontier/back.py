@@ -20,6 +20,7 @@ from pycrawl.urls.parts import origin
 
 HEAD = 64  # entries of one queue that memory holds; the rest are in the table only
 MOST_UNWRITTEN = 50_000  # entries of all queues that may wait in memory to be written
+_NEVER = float("inf")
 _NOWHERE = -(1 << 62)  # lower than the `seq` of any entry, so that reading starts at the head of the queue
 
 
@@ -136,6 +137,28 @@ class BackQueue:
 
     def is_shut(self, url: str) -> bool:
         return bool(self.shut) and origin(url) in self.shut
+
+    @property
+    def ready_at(self) -> float:
+        """When the queue may be hit again: one that has only URLs of shut origins waits for these."""
+        if not self.shut or self.has_open:
+            return self.host.ready_at
+        return max(self.host.ready_at, min(shut.until for shut in self.shut.values()))
+
+    @property
+    def page_limit(self) -> float:
+        """How many different pages limits.max_pages_per_host lets the host give."""
+        return self.settings.limits.max_pages_per_host or _NEVER
+
+    @property
+    def has_given_all(self) -> bool:
+        """True if the host has given as many different pages as it may."""
+        return self.host.pages >= self.page_limit
+
+    @property
+    def is_revisit_next(self) -> bool:
+        """True if the URL at the head of the queue was visited before, so that it adds no page to those of its host."""
+        return bool(self.entries and self.entries[0].revisit)
 
 
 class BackTable:

@@ -79,14 +79,22 @@ def _allow_many_files() -> None:
         setrlimit(RLIMIT_NOFILE, (min(hard, _MOST_FILES), hard))
 
 
+def load_fetcher(config: Config) -> ForkServer:
+    """Begin to load what a fetcher needs, in a process of its own, and return at once: there is time to do something
+    else before the server that this returns is handed to a `FetcherPool`. The caller closes it, after the pool."""
+    server = ForkServer(_WORKER, *_TRANSPORTS.get(config.crawl.transport, ()))
+    server.load()
+    return server
+
+
 class FetcherPool:
-    def __init__(self, config: Config, seed: int, size: int, log_file: Path) -> None:
+    def __init__(self, server: ForkServer, config: Config, seed: int, size: int, log_file: Path) -> None:
         self._config = config
         self._seed = seed
         self._log_file = log_file
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
         os.close(files.open_file(log_file.parent.parent, self._log_name, flags))  # what is wrong with it is said here
-        self._server = ForkServer(_WORKER, *_TRANSPORTS.get(config.crawl.transport, ()))
+        self._server = server
         self._selector = selectors.DefaultSelector()
         self._stillborn = 0
         _allow_many_files()
@@ -225,4 +233,3 @@ class FetcherPool:
                 fetcher.process.join()
             fetcher.results.close()
         self._selector.close()
-        self._server.close()

@@ -1,6 +1,6 @@
 """How processes are started: forked off a server process that has their modules loaded already.
 
-The server (multiprocessing's "forkserver") is started with the first process, and loads a module by its dotted name; so
+The server (multiprocessing's "forkserver") loads a module by its dotted name; so
 the parent never imports what only its children need, a child starts in milliseconds, and all children share the memory
 of what is loaded. The server has one thread and opens nothing, so that a fork of it has nothing to clean up.
 
@@ -40,6 +40,12 @@ class ForkServer:
         self._is_ours = _server_pid() is None
         if self._is_ours:
             self.context.set_forkserver_preload([module, *more])
+
+    def load(self) -> None:
+        """Start the server, which loads its modules from now on, and return at once. `start` waits until it has them;
+        who calls neither `load` nor anything else in between waits for all of the loading."""
+        with _deaf_to_terminal():
+            forkserver.ensure_running()
 
     def start(self, name: str, log_file: str, *values: object) -> ForkServerProcess:
         """Start a process that calls `main(*values)`, with all that it prints going to `log_file`
