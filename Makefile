@@ -19,15 +19,18 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 COMPILE := $(BIN)/python -m compileall -q pycrawl
 INSTALLED := $(VENV)/installed
 INSTALLED_DEV := $(VENV)/installed-dev
+TOOLS := $(VENV)-tools
+INSTALLED_TOOLS := $(TOOLS)/installed
 NATIVE := $(wildcard pycrawl/native/*.c pycrawl/native/*.h)
 
 .DEFAULT_GOAL := help
-.PHONY: help crawl test test-slow fuzz fuzz-native hostile power-cuts lint man wheel bench bench-all bench-profile check-manuals clean
+.PHONY: help crawl test test-slow test-tools fuzz fuzz-native hostile power-cuts lint man wheel bench bench-all bench-profile check-manuals clean
 
 help:
 	@echo 'make crawl                    crawl a demo web on this machine, into demo-crawl/ (about 20 seconds)'
 	@echo 'make crawl SEEDS="https://…"  crawl from these URLs, politely, into web-crawl/; MAX_PAGES=1000, DIR=web-crawl'
 	@echo 'make test                     run the tests; make test-slow: the soak tests'
+	@echo 'make test-tools               what other programs make of the exports: pywb, PyTerrier …, in an environment of their own'
 	@echo 'make fuzz                     look for bytes that break a parser; FUZZ_SECONDS=60, over all targets (docs/hostile.md)'
 	@echo 'make fuzz-native              the same for the compiled module under sanitizers'
 	@echo 'make hostile                  crawl a hostile web beside honest hosts; HOSTILE_SECONDS=300'
@@ -64,6 +67,9 @@ test: $(INSTALLED_DEV)
 
 test-slow: $(INSTALLED_DEV)
 	$(BIN)/pytest -m slow --timeout 3600
+
+test-tools: $(INSTALLED_TOOLS)
+	CI=true $(TOOLS)/bin/pytest -rs -m 'slow or not slow' tests/collection/test_exports.py tests/collection/test_other_tools.py tests/collection/test_replay.py
 
 # Guided by coverage where atheris can be had for this Python, which is not everywhere; by chance elsewhere.
 fuzz: $(INSTALLED_DEV)
@@ -132,6 +138,12 @@ $(INSTALLED_DEV): setup.py $(NATIVE) | $(BIN)/python
 	@$(PIP) --editable '.[dev]'
 	@$(COMPILE)
 	@touch $@ $(INSTALLED)
+
+$(INSTALLED_TOOLS): setup.py $(NATIVE) | $(INSTALLED_DEV)
+	@echo "Installing pycrawl and the programs that read its exports into $(TOOLS) …"
+	@$(PYTHON) -m venv --clear $(TOOLS)
+	@$(TOOLS)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,tools]'
+	@touch $@ $(INSTALLED_DEV) $(INSTALLED)
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \

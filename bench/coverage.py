@@ -3,7 +3,7 @@
 For each manual, what the crawl asked for must be what the search finds: no page missing, none invented, each with the
 same answer. Every difference is listed with what the crawl says of it; the exit code is 1 if there is one.
 
-    python bench/coverage.py [PACKAGE …] [--cache FOLDER]
+    python bench/coverage.py [PACKAGE …] [--cache FOLDER] [--keep FOLDER]
 """
 
 from __future__ import annotations
@@ -273,6 +273,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("packages", nargs="*", default=PACKAGES, help="names or patterns (default: seven manuals)")
     parser.add_argument("--cache", type=Path, default=DEFAULT_CACHE, help="for the packages (default: %(default)s)")
+    parser.add_argument("--keep", type=Path, help="leave the crawls here")
     options = parser.parse_args()
     try:
         packages = download(options.cache / "manuals" / "packages", options.packages)
@@ -285,10 +286,12 @@ def main() -> None:
             name, tree = unpack(package, folder / "unpacked")
             addresses[name] = f"127.4.0.{number}"
             lay_out(tree, folder / "web" / addresses[name])
+        crawls = options.keep or folder / "crawls"
+        crawls.mkdir(parents=True, exist_ok=True)
         port = free_port()
         with nginx([*addresses.values()], folder / "web", folder / "nginx", port, types=types()):
             found = sum(
-                compare(name, folder / "web" / address, f"http://{address}:{port}", folder / name)
+                compare(name, folder / "web" / address, f"http://{address}:{port}", crawls / name)
                 for name, address in addresses.items()
             )
     sys.exit(1 if found else 0)

@@ -21,8 +21,9 @@ from pycrawl.errors import PycrawlError, StoreError, UsageError
 from pycrawl.state import document_rows, meta
 from pycrawl.state.database import Database
 from pycrawl.state.document_rows import DocumentRow
-from pycrawl.state.documents import visit_of
+from pycrawl.state.documents import DOCUMENTS_BY_URL, visit_of
 from pycrawl.state.near_seen import prints_by_document
+from pycrawl.state.runs.one_key import KeyReader
 from pycrawl.state.unwanted import Unwanted
 from pycrawl.state.url_lookup import find_url
 from pycrawl.store.compound import docno_of, place_of
@@ -55,6 +56,7 @@ class Collection:
         self.directory = CrawlDirectory(Path(path))
         self.config = self.directory.config()
         self.database = Database.open_readonly(self.directory.state)
+        self._by_url = KeyReader(self.database, DOCUMENTS_BY_URL)
         self._rules = UrlRules.of(self.config)
         self._pages = Pages(self.directory.docs, self.config)
         with self.database.explained():
@@ -107,7 +109,7 @@ class Collection:
 
     def _rows(self, url: str, at: float | None) -> list[DocumentRow]:
         with self.database.explained():
-            return document_rows.rows_of_url(self.database, url, url_hash(url, self._seed), at)
+            return document_rows.rows_of_url(self.database, self._by_url, url, url_hash(url, self._seed), at)
 
     def _redirect_of(self, url: str) -> str:
         """Returns where a URL redirected to when it was last visited; empty if it did not."""

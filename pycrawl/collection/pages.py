@@ -1,22 +1,30 @@
 """Reads the records of a collection, and parses their bodies: the part of a `Document` that is done when it is asked
-for. It needs no database, so worker processes read pages with it too."""
+for. It needs no database as long as records stay where they are, so worker processes read pages with it too."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from pycrawl.config import Config
 from pycrawl.errors import PycrawlError, StoreError
 from pycrawl.record import trec_web
 from pycrawl.record.trec_web import Record
 from pycrawl.state.document_rows import DocumentRow
+from pycrawl.store.compound import docno_of
 from pycrawl.store.reader import RecordReader
 from pycrawl.urls.normal_form import UrlRules, normalise
 
 if TYPE_CHECKING:
     from pycrawl.parse.parsed import Parsed
     from pycrawl.parse.parsers import Parsers
+
+
+_MOST_MOVES = 8  # how often a record is looked for at its next place, before it counts as damaged
+_HEAD_BYTES = 200  # of a stored record: its first member, which is not deflated, ends within these
+
+T = TypeVar("T")
 
 
 class Link(NamedTuple):
@@ -32,6 +40,7 @@ class Pages:
     """The records below `docs`, read and parsed by the settings of the crawl."""
 
     def __init__(self, docs: Path, config: Config) -> None:
+        self._docs = docs
         self._reader = RecordReader(docs)
         self._config = config
         self._rules = UrlRules.of(config)
@@ -39,17 +48,65 @@ class Pages:
 
     def stored(self, row: DocumentRow) -> bytes:
         """Returns a document's record as it lies in its compound file, compressed if the store is."""
-        document = row.document
-        return self._reader.read_stored(row.file_name, document.offset, document.length)
+        return self._where_it_is_now(row, self._stored)
 
     def record(self, row: DocumentRow) -> Record:
         """Returns a document's record taken apart. Raises StoreError, which names the document."""
-        document = row.document
         try:
-            record = self._reader.read(row.file_name, document.offset, document.length)
-            return trec_web.decode(record, document.escapes, document.body_length)
+            return self._where_it_is_now(row, self._record)
         except StoreError as error:
             raise StoreError(f"{row.url}: {error}") from None
+
+    def _stored(self, row: DocumentRow) -> bytes:
+        document = row.document
+        data = self._reader.read_stored(row.file_name, document.offset, document.length)
+        self._check_docno(row, b"<DOCNO>%b</DOCNO>" % _docno(row).encode() in data[:_HEAD_BYTES])
+        return data
+
+    def _record(self, row: DocumentRow) -> Record:
+        document = row.document
+        record = self._reader.read(row.file_name, document.offset, document.length)
+        decoded = trec_web.decode(record, document.escapes, document.body_length)
+        self._check_docno(row, decoded.docno == _docno(row))
+        return decoded
+
+    def _check_docno(self, row: DocumentRow, agrees: bool) -> None:
+        if not agrees:
+            place = f"{self._reader.path(row.file_name)}, byte {row.document.offset}"
+            raise StoreError(f"{place}: expected the record {_docno(row)}, found another")
+
+    def _where_it_is_now(self, row: DocumentRow, read: Callable[[DocumentRow], T]) -> T:
+        """Returns `read(row)`. A record that cannot be read may have moved since the row was read, as `forget` and
+        `compact` write compound files anew: then the row is read again, and the record from its new place."""
+        try:
+            return read(row)
+        except StoreError:
+            self._reader.close()  # it may have the old file open under the name of the new one
+        for _ in range(_MOST_MOVES):
+            before, now = row, self._row_now(row.document.id)
+            if now is None:
+                raise StoreError("the document was removed from the collection while it was to be read")
+            row = now
+            try:
+                return read(row)
+            except StoreError:
+                if row == before:
+                    raise
+                self._reader.close()
+        return read(row)
+
+    def _row_now(self, document_id: int) -> DocumentRow | None:
+        """Returns the row of a document as it was committed last; None if the document is gone."""
+        from pycrawl.crawl.directory import CrawlDirectory  # needed here only
+        from pycrawl.state import document_rows
+        from pycrawl.state.database import Database
+
+        database = Database.open_readonly(CrawlDirectory(self._docs.parent).state)  # others may see an older commit
+        try:
+            with database.explained():
+                return next(document_rows.rows_of(database, [document_id]), None)
+        finally:
+            database.close()
 
     def parse(self, row: DocumentRow, body: bytes, anchors: bool) -> Parsed:
         """Returns what the parser of the document's type reads off its body: text, main content, title, language, and
@@ -85,3 +142,8 @@ class Pages:
 
     def close(self) -> None:
         self._reader.close()
+
+
+def _docno(row: DocumentRow) -> str:
+    """Returns the DOCNO of the record, which keeps it wherever it moves."""
+    return docno_of(row.document.file_id, row.document.number)

@@ -25,6 +25,7 @@ from pycrawl.processes.messages import BadMessage, unpack_results
 from pycrawl.processes.spawn import ForkServer
 from pycrawl.state import documents
 from pycrawl.state.documents import Document, Visit
+from pycrawl.state.documents_by_url import digests_by_url
 from pycrawl.state.older_visits import note_missing
 from pycrawl.urls.parts import host_key, url_hash
 from pycrawl.urls.reasons import Reason
@@ -116,6 +117,7 @@ class _Importer:
         self._digests: dict[int, set[bytes]] = {}  # URL id → digests of its documents in groups not yet committed
         self._by_hash: dict[int, Document] = {}  # hash of a URL → its newest document there
         self._visited_at: dict[int, float] = {}  # URL id → the last of its visits there
+        self._stored: dict[int, set[bytes]] = {}  # hash of a URL of this portion → digests of its committed documents
         self._committed_at = time.monotonic()
 
     def take_in(self, portion: _Portion) -> None:
@@ -123,6 +125,8 @@ class _Importer:
         urls = [str(url) for url in portion.told["urls"]]
         revisits = [(str(url), str(target), float(at)) for url, target, at in portion.told["revisits"] if target]
         ids = self._enter([*urls, *(url for url, _, _ in revisits)])
+        session.content_seen.look([result.body.digest for result in portion.results if result.body is not None])
+        self._stored = digests_by_url(session.database, [self._signed_hash(url) for url in ids])
         for url, result in zip(urls, portion.results, strict=True):
             if url in ids:
                 self._settle(ids[url], url, result)
@@ -216,8 +220,10 @@ class _Importer:
     def _is_stored(self, url_id: int, url: str, digest: bytes) -> bool:
         if digest in self._digests.get(url_id, ()):
             return True
-        versions = documents.versions(self._session.database, url_hash(url, self._session.seed))
-        return any(version.digest == digest for version in versions)
+        return digest in self._stored.get(self._signed_hash(url), ())
+
+    def _signed_hash(self, url: str) -> int:
+        return documents.signed(url_hash(url, self._session.seed))
 
     def _visit(self, url_id: int, result: FetchResult, digest: bytes, document_id: int) -> None:
         visit = Visit(

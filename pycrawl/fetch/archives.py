@@ -6,7 +6,9 @@ one record at a time.
 
 from __future__ import annotations
 
+import base64
 import gzip
+import hashlib
 import io
 import re
 import zlib
@@ -14,7 +16,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO, Any, NamedTuple
 
 from pycrawl.errors import UsageError
 from pycrawl.fetch.decoding import Body
@@ -25,6 +27,10 @@ _START_BYTES = 4_096  # of a file that are looked at to tell what it is
 _STATUS = re.compile(rb"HTTP/[0-9.]+[ \t]+([1-9][0-9]{2})(?![0-9])", re.IGNORECASE)
 _URL = re.compile(rb"https?://\S+", re.IGNORECASE)
 _CHUNK_BYTES = 1 << 16
+_GZIP_START = re.compile(rb"(\x1f\x8b\x08)")
+_PLAIN_START = re.compile(rb"\n(WARC/[0-9]\.[0-9]+\r?\n)")
+_LONGEST_START = 16  # bytes that one of these may match
+_MOST_DAMAGES = 1_000  # of one file; what comes behind is left
 _END = re.compile(rb"</DOC>[ \t]*\r?\n?", re.IGNORECASE)
 _BEGIN = re.compile(rb"<DOC>", re.IGNORECASE)
 _HEADER = re.compile(rb"<DOCHDR>[ \t]*\r?\n(.*?)\r?\n?</DOCHDR>[ \t]*(?:\r?\n)?", re.IGNORECASE | re.DOTALL)
@@ -89,46 +95,96 @@ def _warc(file: IO[bytes], limit: int) -> Iterator[Archived]:
         warnings.simplefilter("ignore", DeprecationWarning)  # of its own parts
         from fastwarc.warc import ArchiveIterator, WarcRecordType
 
-    number = 0
-    try:
-        for record in ArchiveIterator(file, parse_http=False):
-            number += 1
-            if record.headers.get("Content-Length") is None:
-                yield Archived("", fault=f"record {number}: its headers are cut, or say no length")
-                continue
-            url = str(record.headers.get("WARC-Target-URI") or "").strip("<> ")
-            if record.record_type in (WarcRecordType.warcinfo, WarcRecordType.request, WarcRecordType.metadata):
-                continue
-            name = url or f"record {number}"
-            if record.record_type == WarcRecordType.revisit:
-                refers_to = str(record.headers.get("WARC-Refers-To-Target-URI") or "")
-                moment = _moment(str(record.headers.get("WARC-Date") or ""))
-                yield Archived(name, url, _empty(url, moment), "revisit", refers_to=refers_to)
-                continue
-            if record.record_type != WarcRecordType.response or not _URL.fullmatch(url.encode()):
-                yield Archived(name, skipped="not a page (resource, conversion, dns …)")
-                continue
-            yield _warc_answer(record, name, url, limit)
-    except Exception as error:  # noqa: BLE001  # whatever fastwarc raises for bytes that are no WARC
-        yield Archived("", fault=f"after record {number}: the file is damaged or cut: {error}")
+    number = begin = damages = 0
+    named_after = -1  # the number of the record that the last fault was named after
+    while damages < _MOST_DAMAGES:
+        file.seek(begin)
+        try:
+            for record in ArchiveIterator(file, parse_http=False):
+                number += 1
+                begin = record.stream_pos
+                archived = _warc_record(record, number, limit, WarcRecordType)
+                if archived is not None:
+                    yield archived
+                    if archived.fault:
+                        break  # its length may lie, and what it leads to be no record
+            else:
+                return
+        except Exception as error:  # noqa: BLE001  # whatever fastwarc raises for bytes that are no WARC
+            if named_after != number:
+                yield Archived("", fault=f"after record {number}: the file is damaged or cut: {error}")
+        named_after = number
+        damages += 1
+        found = _next_warc_start(file, begin + 1)
+        if found is None:
+            return
+        begin = found
 
 
-def _warc_answer(record: object, name: str, url: str, limit: int) -> Archived:
-    said = int(record.content_length)  # type: ignore[attr-defined]
-    data: bytes = record.reader.read(min(said, MOST_RECORD_BYTES))  # type: ignore[attr-defined]
+def _next_warc_start(file: IO[bytes], begin: int) -> int | None:
+    """Returns where the first record from byte `begin` on seems to begin; None if there is none."""
+    file.seek(0)
+    pattern = _GZIP_START if file.read(2) == b"\x1f\x8b" else _PLAIN_START
+    at, window = begin, b""
+    while True:
+        file.seek(at + len(window))
+        chunk = file.read(_CHUNK_BYTES)
+        window += chunk
+        for found in pattern.finditer(window):
+            place = at + found.end() - len(found[1])
+            file.seek(place)
+            if _start_of(file).startswith(b"WARC/"):
+                return place
+        if not chunk:
+            return None
+        kept = min(len(window), _LONGEST_START)
+        at, window = at + len(window) - kept, window[len(window) - kept :]
+
+
+def _warc_record(record: Any, number: int, limit: int, types: Any) -> Archived | None:
+    """Returns what a record is; None if it is of those that tell of others."""
+    if record.headers.get("Content-Length") is None:
+        return Archived("", fault=f"record {number}: its headers are cut, or say no length")
+    url = str(record.headers.get("WARC-Target-URI") or "").strip("<> ")
+    if record.record_type in (types.warcinfo, types.request, types.metadata):
+        return None
+    name = url or f"record {number}"
+    if record.record_type == types.revisit:
+        refers_to = str(record.headers.get("WARC-Refers-To-Target-URI") or "")
+        moment = _moment(str(record.headers.get("WARC-Date") or ""))
+        return Archived(name, url, _empty(url, moment), "revisit", refers_to=refers_to)
+    if record.record_type != types.response or not _URL.fullmatch(url.encode()):
+        return Archived(name, skipped="not a page (resource, conversion, dns …)")
+    return _warc_answer(record, name, url, limit)
+
+
+def _warc_answer(record: Any, name: str, url: str, limit: int) -> Archived:
+    said = int(record.content_length)
+    data: bytes = record.reader.read(min(said, MOST_RECORD_BYTES))
     if len(data) < min(said, MOST_RECORD_BYTES):
         return Archived(name, fault=f"{name}: expected {said:,} bytes, found {len(data):,}: the file is cut, or lies")
+    if said <= MOST_RECORD_BYTES and not _fits(str(record.headers.get("WARC-Block-Digest") or ""), data):
+        return Archived(name, fault=f"{name}: its bytes do not fit its digest: they are damaged, or its length lies")
     head, separator, body = data.partition(b"\r\n\r\n")
     if not separator:
         head, separator, body = data.partition(b"\n\n")
     status = _STATUS.match(head)
     if not status:
         return Archived(name, skipped="not HTTP")
-    moment = _moment(str(record.headers.get("WARC-Date") or ""))  # type: ignore[attr-defined]
+    moment = _moment(str(record.headers.get("WARC-Date") or ""))
     if moment is None:
         return Archived(name, skipped="no usable date")
-    address = str(record.headers.get("WARC-IP-Address") or "")  # type: ignore[attr-defined]
+    address = str(record.headers.get("WARC-IP-Address") or "")
     return Archived(name, url, _answer(url, head, body, int(status[1]), moment, address, limit))
+
+
+def _fits(digest: str, data: bytes) -> bool:
+    """False if a digest is one of those that we know, and not that of the data."""
+    algorithm, _, value = digest.partition(":")
+    if algorithm.lower() not in ("sha1", "sha256", "md5"):
+        return True
+    found = hashlib.new(algorithm.lower(), data, usedforsecurity=False).digest()
+    return value.strip().lower() in (base64.b32encode(found).decode().lower(), found.hex())
 
 
 def _empty(url: str, moment: float | None) -> Response | None:

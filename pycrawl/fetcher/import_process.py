@@ -48,7 +48,7 @@ def main(connection: Connection, path: str, config: Config, seed: int, after: in
     collect_rarely()
     keep_freed_memory()
     scope = Scope(config)
-    reader = PageReader(config, scope, seed)
+    reader = PageReader(config, scope, seed, remembers_links=False)
     rules = UrlRules.of(config)
     batch = _Batch()
     number = 0

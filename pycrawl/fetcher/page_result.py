@@ -45,6 +45,7 @@ from pycrawl.urls.scope import Scope
 _NOT_MODIFIED = 304
 _LONGEST_VALIDATOR = 1_000  # characters: what comes back with every visit must stay small
 _SAMPLED = 16
+_FEW_LINKS = 64  # that are remembered, where all are forgotten before each page
 _NOINDEX = ("noindex", "none")
 _NOFOLLOW = ("nofollow", "none")
 
@@ -73,14 +74,16 @@ class PageReader:
     The processor's clock is slow to ask, so one page in `_SAMPLED` is measured, and counts for all of them.
     """
 
-    def __init__(self, config: Config, scope: Scope, seed: int) -> None:
+    def __init__(self, config: Config, scope: Scope, seed: int, remembers_links: bool = True) -> None:
+        """`remembers_links`: False for who calls `forget_sent` before each page; it takes a millisecond otherwise."""
         self._scope = scope
         self._rules = UrlRules.of(config)
         self._seed = seed
         self._dochdr = config.store.dochdr
         self._compress = config.store.compress
         self._agent = config.crawl.name
-        self._packer = LinkPacker(self._rules, scope, seed)
+        few = {} if remembers_links else {"sent_slots": _FEW_LINKS, "cache_entries": _FEW_LINKS}
+        self._packer = LinkPacker(self._rules, scope, seed, **few)
         self._link_memory = LinkMemory(seed)
         self._wants_prints = config.content.near_duplicates
         self._parsers = Parsers(config.plugins)

@@ -295,7 +295,9 @@ class Frontier:
             self._back.read(queue)
         if queue.host.pages + queue.in_flight > queue.page_limit and not queue.is_revisit_next:
             return None
-        return queue.entries.popleft()
+        following = queue.entries.popleft()
+        queue.taken.add(following.seq)
+        return following
 
     def finish(self, queue: BackQueue, entry: Entry) -> None:
         """Remove a leased URL that is done. To be called in the transaction that commits its visit."""

@@ -42,6 +42,8 @@ class Schedule:
 
     def place(self, queue: BackQueue) -> None:
         """Put a queue into its fetcher's heap if it belongs there; one whose host has given all it may is parked."""
+        if queue.more and not queue.entries and queue.host.pages + queue.in_flight >= queue.page_limit:
+            self._back.read(queue)  # only a revisit may be next
         if self._could_be_hit(queue):
             queue.asleep = not queue.has_open
             if queue.asleep and not queue.in_flight and all(shut.put_off for shut in queue.shut.values()):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,6 +23,7 @@ from pycrawl.policy.priority import STEPS_UP, priority, raised
 from pycrawl.state import outlinks
 from pycrawl.state.counters import Counters
 from pycrawl.state.database import Database
+from pycrawl.state.documents import visited_of
 from pycrawl.state.hosts import Hosts
 from pycrawl.state.sources import Sources
 from pycrawl.state.standings import DEEPEST, Standings
@@ -151,6 +152,7 @@ class Sieve:
         host_ids = [self._hosts.id_of(host_key(text.decode())) for text in texts]
         new = self._hosts.mark_seeds(set(host_ids))
         if new and self._judge.needs_seed_hosts:
+            self._standings.flush()  # the query reads reasons
             rows = self._database.query_each(
                 f"SELECT id FROM urls WHERE aside = {_EXTERNAL} AND host_id IN ({{}})", new
             )
@@ -326,13 +328,15 @@ class Sieve:
     def _judge_anew(self, news: dict[int, _News]) -> None:
         """Judge known URLs (by id) again with what is new of them: those that are wanted now are queued, those that
         wait in a front queue rise. News only clear reasons, so that no URL has to leave a queue."""
+        if not news:
+            return
+        self._standings.flush()  # the query reads depths: one from before a shorter way was found would undo it
         rows = self._database.query_each(
             "SELECT id, url, host_id, depth, hops, ask, aside FROM urls WHERE id IN ({})", sorted(news)
         )
         wanted = []
-        for url_id, url, host_id, depth, hops, ask, _ in list(rows):
+        for url_id, url, host_id, depth, hops, ask, before in list(rows):
             one = news[url_id]
-            before = self._standings.aside_of(url_id)  # the row may not be written yet
             depth = depth if one.depth is None else min(depth, one.depth)
             ask = 0 if one.clears_ask else ask
             hops = 0 if one.clears_hops else hops
@@ -396,8 +400,3 @@ def _least_asks(looked: Looked, sources: list[Source], source_of: I64) -> U8:
     if not any(source.ask for source in sources):
         return np.zeros(len(looked.hashes), np.uint8)
     return looked.least(np.array([source.ask for source in sources], np.uint8)[source_of])
-
-
-def visited_of(database: Database, ids: Iterable[int]) -> set[int]:
-    """Returns those of the ids whose URL has been visited."""
-    return {url_id for (url_id,) in database.query_each("SELECT url_id FROM visits WHERE url_id IN ({})", ids)}

@@ -13,8 +13,8 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from pycrawl.state.database import Database
-from pycrawl.state.documents import DOCUMENTS_BY_URL, Document
-from pycrawl.state.runs.one_key import ids_of
+from pycrawl.state.documents import Document
+from pycrawl.state.runs.one_key import KeyReader
 from pycrawl.state.unwanted import FORGOTTEN
 
 _AT_ONCE = 500  # rows of a portion
@@ -129,11 +129,14 @@ def rows_of(database: Database, ids: Iterable[int]) -> Iterator[DocumentRow]:
     return (by_id[one] for one in wanted if one in by_id)
 
 
-def rows_of_url(database: Database, url: str, url_hash: int, at: float | None = None) -> list[DocumentRow]:
-    """Returns the documents of a URL, the newest first; those from after the time `at`, if that is given, excluded."""
+def rows_of_url(
+    database: Database, by_url: KeyReader, url: str, url_hash: int, at: float | None = None
+) -> list[DocumentRow]:
+    """Returns the documents of a URL, the newest first; those from after the time `at`, if that is given, excluded.
+    `by_url` reads the store `DOCUMENTS_BY_URL`."""
     until = float("inf") if at is None else at
     with database.one_view():
-        found = list(rows_of(database, ids_of(database, DOCUMENTS_BY_URL, url_hash)))
+        found = list(rows_of(database, by_url.ids_of(url_hash)))
     wanted = [row for row in found if row.url == url and row.document.fetched_at <= until]
     return sorted(wanted, key=lambda row: (row.document.fetched_at, row.document.id), reverse=True)
 

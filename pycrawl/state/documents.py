@@ -92,6 +92,11 @@ def save_visits(database: Database, visits: Iterable[Visit]) -> None:
     )
 
 
+def visited_of(database: Database, ids: Iterable[int]) -> set[int]:
+    """Returns those of the ids whose URL has been visited."""
+    return {url_id for (url_id,) in database.query_each("SELECT url_id FROM visits WHERE url_id IN ({})", ids)}
+
+
 def visit_of(database: Database, url_id: int) -> Visit | None:
     row = database.query(
         "SELECT url_id, outcome, status, visited_at, tries, detail, etag, last_modified, digest, document_id, unkept"

@@ -12,8 +12,8 @@ LARGE_BLOCK = 32_000  # bytes; for what the crawl itself does not look up, or by
 # The first 64 bits of a stored body's digest → documents that have it (`content_seen.py`).
 CONTENT = Store(1, "content seen", IdEntries)
 
-# The hash of a URL → its documents (`documents.py`). Asked by readers only, for a few keys.
-DOCUMENTS_BY_URL = Store(documents.DOCUMENTS_BY_URL, "documents by URL", IdEntries, has_filters=False)
+# The hash of a URL → its documents (`documents.py`). Asked by readers, mostly for one key at a time (`KeyReader`).
+DOCUMENTS_BY_URL = Store(documents.DOCUMENTS_BY_URL, "documents by URL", IdEntries)
 
 # 31 bits of a selected fingerprint → documents that have it (`passages.py`). Asked by readers only.
 PASSAGES = Store(3, "passages", IdEntries, factor=12, has_filters=False, block_bytes=LARGE_BLOCK)

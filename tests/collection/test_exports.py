@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import io
 import json
 import os
@@ -32,7 +33,7 @@ from pycrawl.collection.exports.rendering import Item
 from pycrawl.collection.exports.workers import Workers
 from pycrawl.collection.fields import FIELDS, USUAL, as_json
 from pycrawl.errors import PycrawlError, UsageError
-from tests.collection.conftest import Odd
+from tests.collection.conftest import Odd, module
 from tests.collection.odd_web import PAGES, body_as_stored
 from tests.e2e.crawling import PROGRAM, pycrawl
 
@@ -90,7 +91,7 @@ def test_trec_in_utf8_and_for_ir_datasets(odd: Odd, tmp_path: Path) -> None:
 
 
 def test_trec_is_read_whole_by_ir_datasets(odd: Odd, tmp_path: Path) -> None:
-    gov2 = pytest.importorskip("ir_datasets.datasets.gov2")
+    gov2 = module("ir_datasets.datasets.gov2")
     odd.collection.export(tmp_path / "pages.trec.gz", "trec", dochdr="gov2")
     docs = list(gov2.Gov2Docs(None, None)._docs_ctxt_iter_gov2(tmp_path / "pages.trec.gz"))
     assert [(doc.doc_id, doc.url) for doc in docs] == [(one.docno, one.url) for one in odd.collection]
@@ -178,7 +179,7 @@ def test_jsonl_agrees_with_the_collection(odd: Odd, tmp_path: Path, workers: int
         ("pages.jsonl.gz", gzip.decompress),
         (
             "pages.jsonl.zst",
-            lambda data: pytest.importorskip("zstandard").ZstdDecompressor().stream_reader(data).read(),
+            lambda data: module("zstandard").ZstdDecompressor().stream_reader(data).read(),
         ),
     ],
 )
@@ -189,7 +190,7 @@ def test_jsonl_compressed(odd: Odd, tmp_path: Path, name: str, unpack: Callable[
 
 
 def test_parquet_agrees_with_the_collection(odd: Odd, tmp_path: Path) -> None:
-    parquet = pytest.importorskip("pyarrow.parquet")
+    parquet = module("pyarrow.parquet")
     odd.collection.export(tmp_path / "pages.parquet", "parquet", fields=FIELDS)
     rows = parquet.read_table(tmp_path / "pages.parquet").to_pylist()
     for row, document in zip(rows, odd.collection, strict=True):
@@ -200,12 +201,12 @@ def test_parquet_agrees_with_the_collection(odd: Odd, tmp_path: Path) -> None:
 
 
 def test_parquet_is_opened_by_pandas_and_duckdb(odd: Odd, tmp_path: Path) -> None:
-    pytest.importorskip("pyarrow")
+    module("pyarrow")
     path = tmp_path / "pages.parquet"
     odd.collection.export(path, "parquet")
-    pandas = pytest.importorskip("pandas")
+    pandas = module("pandas")
     assert list(pandas.read_parquet(path)["url"]) == [one.url for one in odd.collection]
-    duckdb = pytest.importorskip("duckdb")
+    duckdb = module("duckdb")
     assert duckdb.sql(f"SELECT count(*), max(length) FROM '{path}'").fetchall() == [
         (len(odd.collection), max(one.length for one in odd.collection))
     ]
@@ -214,7 +215,7 @@ def test_parquet_is_opened_by_pandas_and_duckdb(odd: Odd, tmp_path: Path) -> Non
 @pytest.mark.parametrize("name", ["links.tsv", "links.parquet"])
 def test_links_are_an_edge_list(odd: Odd, tmp_path: Path, name: str) -> None:
     if name.endswith(".parquet"):
-        parquet = pytest.importorskip("pyarrow.parquet")
+        parquet = module("pyarrow.parquet")
     odd.collection.export(tmp_path / name, "links")
     home = odd.url + "/"
     expected = [(home, link.url, link.anchor, link.nofollow) for link in odd.collection[home].links]
@@ -292,7 +293,7 @@ def test_a_full_disk_leaves_nothing(odd: Odd, tmp_path: Path) -> None:
     for name in ("x.jsonl", "x.trec.gz", "x.warc.gz", "x.parquet"):
         format_name = name.split(".")[1]
         if format_name == "parquet":
-            pytest.importorskip("pyarrow")
+            module("pyarrow")
         ended = pycrawl("export", "-C", odd.path, "--format", format_name, "-o", tmp_path / name, preexec_fn=limit)
         assert ended.returncode == 4, ended.stderr
         assert "nothing was left under that name" in ended.stderr
@@ -324,6 +325,7 @@ def test_killed_exports_leave_no_file(odd: Odd, tmp_path: Path, kills: int) -> N
     target = tmp_path / "x.warc.gz"
     options = ["--format", "warc", "--workers", "2", "--force", "-o", str(target)]
     arguments = [*PROGRAM, "export", "-C", str(odd.path), *options]
+    originals = digests(odd.path)
     began = time.monotonic()
     subprocess.run(arguments, check=True, capture_output=True)
     seconds = time.monotonic() - began
@@ -334,9 +336,17 @@ def test_killed_exports_leave_no_file(odd: Odd, tmp_path: Path, kills: int) -> N
             time.sleep(chance.uniform(0.3, 1.1) * seconds)
             os.killpg(process.pid, signal.SIGKILL)
         assert not target.exists() or abs(target.stat().st_size - whole) < 200
+        assert digests(odd.path) == originals
     subprocess.run(arguments, check=True, capture_output=True)
     assert [one.name for one in tmp_path.iterdir()] == [target.name]
     assert Checker(_CheckArguments(target)).process_all() == 0
+    assert pycrawl("verify", "--deep", "-C", odd.path).returncode == 0
+
+
+def digests(crawl: Path) -> dict[str, bytes]:
+    """The files of a crawl, but for those that SQLite makes for its readers."""
+    files = [crawl / "state.db", crawl / "pycrawl.toml", *crawl.glob("docs/*/*")]
+    return {str(file): hashlib.sha256(file.read_bytes()).digest() for file in files}
 
 
 def test_what_brings_a_worker_down_is_named(odd: Odd) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import requests
 
-from tests.collection.conftest import Odd
+from tests.collection.conftest import Odd, module
 
 pytestmark = pytest.mark.slow
 DEADLINE = 120.0  # seconds, for the server to begin
@@ -25,7 +25,7 @@ def free_port() -> int:
 
 
 def test_pywb_replays_pages_and_revisits(odd: Odd, tmp_path: Path) -> None:
-    pytest.importorskip("pywb")
+    module("pywb")
     programs = Path(sys.executable).parent
     odd.collection.export(tmp_path / "pages.warc.gz", "warc", cdxj=True)
     for words in (["init", "pages"], ["add", "pages", "pages.warc.gz"]):

@@ -7,9 +7,11 @@ import io
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +23,7 @@ from warcio.warcwriter import WARCWriter
 from pycrawl import Collection, Crawl
 from pycrawl.collection.verify import verify
 from pycrawl.crawl.directory import CrawlDirectory
-from tests.e2e.crawling import PROGRAM, pycrawl
+from tests.e2e.crawling import PROGRAM, file_system, pycrawl
 
 # warcio leaves the temporary files open that it makes records in.
 pytestmark = [
@@ -110,20 +112,27 @@ def test_a_warc_comes_back_as_it_was(tmp_path: Path, warc: Path) -> None:
 
 @pytest.mark.parametrize("kills", [3, pytest.param(10, marks=pytest.mark.slow)])
 def test_killed_imports_go_on(tmp_path: Path, warc: Path, kills: int) -> None:
-    crawl = Crawl.create(tmp_path / "crawl").directory.path
     chance = random.Random(4)
-    for _ in range(kills):
+    begun = time.monotonic()
+    imported(Crawl.create(tmp_path / "whole").directory.path, warc)
+    seconds = time.monotonic() - begun
+    cut_short = 0
+    for number in range(kills):
+        crawl = Crawl.create(tmp_path / f"killed-{number}").directory.path
         with subprocess.Popen(
             [*PROGRAM, "import", "-C", crawl, warc], stdout=subprocess.DEVNULL, start_new_session=True
         ) as process:
-            time.sleep(chance.uniform(0.5, 3.0))
-            os.killpg(process.pid, signal.SIGKILL)
+            time.sleep(chance.uniform(0.3, 1.0) * seconds)
+            cut_short += process.poll() is None
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
         must_be_well(crawl)
-    imported(crawl, warc)
-    must_be_well(crawl)
-    with Collection(crawl) as collection:
-        assert len(collection) == PAGES
-        assert {one.body for one in collection} == {body_of(number) for number in range(PAGES)}
+        again = imported(crawl, warc)
+        must_be_well(crawl)
+        with Collection(crawl) as collection:
+            assert len(collection) == PAGES == again["stored"] + again["skipped"].get("stored already", 0)
+            assert {one.body for one in collection} == {body_of(number) for number in range(PAGES)}
+    assert cut_short
 
 
 def test_what_is_skipped_is_counted(tmp_path: Path) -> None:
@@ -219,3 +228,48 @@ def test_a_truncated_warc_gives_what_it_has(tmp_path: Path, warc: Path) -> None:
     told = imported(crawl, tmp_path / "cut.warc.gz", exit_code=1)
     assert PAGES - 20 < told["stored"] < PAGES
     must_be_well(crawl)
+
+
+def test_a_full_disk_ends_an_import_which_goes_on_later(tmp_path: Path, warc: Path) -> None:
+    with file_system(tmp_path / "disk", 3) as disk:
+        crawl = Crawl.create(disk / "crawl").directory.path
+        for left in (300_000, 20_000):  # bytes
+            (disk / "ballast").write_bytes(bytes(shutil.disk_usage(disk).free - left))
+            ended = pycrawl("import", "-C", crawl, warc)
+            assert ended.returncode == 4, ended.stderr
+            assert "full" in ended.stderr
+            assert ended.stderr.count("\n") == 1
+            (disk / "ballast").unlink()
+            must_be_well(crawl)
+        imported(crawl, warc)
+        must_be_well(crawl)
+        with Collection(crawl) as collection:
+            assert {one.body for one in collection} == {body_of(number) for number in range(PAGES)}
+
+
+@pytest.mark.parametrize("compressed", [True, False])
+@pytest.mark.parametrize("damage", ["too long", "much too long", "too short", "flipped"])
+def test_what_is_wrong_in_the_middle_is_named(tmp_path: Path, damage: str, compressed: bool) -> None:
+    """A WARC whose third of six pages lies about its length, or is damaged: the others are taken in."""
+    write_warc(tmp_path / "good.warc.gz", 6)
+    data = (tmp_path / "good.warc.gz").read_bytes()
+    starts = [at for at in range(len(data)) if data.startswith(b"\x1f\x8b\x08", at)]
+    records = [gzip.decompress(data[a:b]) for a, b in zip(starts, [*starts[1:], len(data)], strict=True)]
+    assert len(records) == 7  # warcinfo, and six pages
+    length = records[3].partition(b"Content-Length: ")[2].partition(b"\r\n")[0]
+    wrong = {"too long": 500, "much too long": 5_000_000, "too short": -100, "flipped": 0}[damage]
+    records[3] = records[3].replace(b"Content-Length: " + length, b"Content-Length: %d" % (int(length) + wrong), 1)
+    members = [gzip.compress(record) if compressed else record for record in records]
+    if damage == "flipped":
+        middle = bytearray(members[3])
+        middle[len(middle) * 3 // 4] ^= 0xFF
+        members[3] = bytes(middle)
+    (tmp_path / "bad.warc").write_bytes(b"".join(members))
+    crawl = Crawl.create(tmp_path / "crawl").directory.path
+    ended = pycrawl("import", "-C", crawl, tmp_path / "bad.warc")
+    assert ended.returncode == 1, ended.stdout
+    assert "bad.warc: " in ended.stderr
+    assert ended.stderr.count("\n") <= 3
+    must_be_well(crawl)
+    with Collection(crawl) as collection:
+        assert {one.url for one in collection} == {f"http://example.org/{number}" for number in (0, 1, 3, 4, 5)}

@@ -13,11 +13,12 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import psutil
+import pytest
 from click.testing import CliRunner
 
 from pycrawl.cli import cli
@@ -73,6 +74,19 @@ def pycrawl(*arguments: str | Path, timeout: float = RUN_SECONDS, **options: Any
     )
     assert "Traceback" not in ended.stdout + ended.stderr, ended.stderr
     return ended
+
+
+@contextmanager
+def file_system(path: Path, megabytes: int) -> Iterator[Path]:
+    """A file system of its own. Skips the test where none can be mounted."""
+    path.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs", str(path)]
+    if os.geteuid() != 0 or subprocess.run(mount, check=False).returncode:
+        pytest.skip("needs the right to mount a file system")
+    try:
+        yield path
+    finally:
+        subprocess.run(["umount", "-l", path], check=True)
 
 
 class Running:

@@ -20,7 +20,7 @@ from pycrawl.state.database import Database
 from pycrawl.state.documents import Document, documents_in_order, files, url_and_time
 from pycrawl.store.compound import docno_of
 from tests.e2e.conftest import MakeCrawl
-from tests.e2e.crawling import Crawl, assert_holds_the_web
+from tests.e2e.crawling import Crawl, assert_holds_the_web, file_system
 from tests.e2e.site import Site, page
 
 FAILED, LIMIT = 1, 4
@@ -188,13 +188,8 @@ def test_files_without_permission(copy: Crawl) -> None:
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of 3 MB."""
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    if os.geteuid() != 0 or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", disk]).returncode:
-        pytest.skip("needs the right to mount a file system")
-    yield disk
-    subprocess.run(["umount", "-l", disk], check=True)
+    with file_system(tmp_path / "disk", 3) as disk:
+        yield disk
 
 
 def test_a_full_disk_stops_the_crawl_and_loses_nothing(small_disk: Path) -> None:

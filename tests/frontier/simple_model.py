@@ -75,6 +75,7 @@ class Model:
     opened_at: float = 0.0
     dirty_chunks: set[int] = field(default_factory=set)  # of in-link counts
     last_seq: int = 0
+    head_seq: int = 0  # the last place that was given at the head of a queue, counting down
     outlinks: list[tuple[str, bool]] = field(default_factory=list)  # of the URL with id 1; the bool: a redirect
 
     def host(self, key: str) -> ModelHost:
@@ -156,15 +157,34 @@ class Model:
         one = min((one for one in self.urls.values() if one.front == number), key=lambda one: one.id)
         one.front = 0
         one.was_pulled = True
-        self._append(one)
+        host = self.hosts[one.host]
+        if one.revisit and host.pages >= self.limit:
+            # At the head, as behind URLs that the host may not give any more it would never be reached.
+            self._open(host)
+            self.head_seq -= 1
+            one.seq = self.head_seq
+            host.queue.insert(0, one.url)
+            if not host.failures:
+                host.parked = False
+        else:
+            self._append(one)
+
+    def _open(self, host: ModelHost) -> None:
+        if not host.has_queue:
+            host.parked = self.is_left_alone(host)
 
     def _append(self, one: Url) -> None:
         self.last_seq += 1
         one.seq = self.last_seq
         host = self.hosts[one.host]
-        if not host.has_queue:
-            host.parked = self.is_left_alone(host)
+        self._open(host)
         host.queue.append(one.url)
+
+    def may_give(self, host: ModelHost) -> bool:
+        """Whether the URL at the head of its queue may be asked for, as far as max_pages_per_host goes: one that was
+        visited before adds no page."""
+        is_revisit = bool(host.queue and self.urls[host.queue[0]].revisit)
+        return is_revisit or host.pages + len(host.in_flight) < self.limit
 
     def is_left_alone(self, host: ModelHost) -> bool:
         """It kept failing, and its time had not come when the run began."""
@@ -184,7 +204,7 @@ class Model:
     def is_due(self, key: str, now: float) -> bool:
         host = self.hosts[key]
         connections = self.connections if host.address else 1  # a second one only if it is known where it goes
-        has_room = len(host.in_flight) < connections and host.pages + len(host.in_flight) < self.limit
+        has_room = len(host.in_flight) < connections and self.may_give(host)
         is_open = len(self.gate(host).inside) < self.connections
         return bool(host.queue) and has_room and is_open and self.ready_at(key) <= now
 
@@ -197,7 +217,10 @@ class Model:
         return self.urls[url]
 
     def put_back(self, url: str) -> None:
-        self._land(url).queue.insert(0, url)
+        """To its old place, which is not the head if a URL that was leased before it was put back first."""
+        queue = self._land(url).queue
+        queue.append(url)
+        queue.sort(key=lambda other: self.urls[other].seq)
 
     def retry(self, url: str) -> None:
         self.urls[url].tries += 1
@@ -252,6 +275,6 @@ class Model:
     @property
     def is_finished(self) -> bool:
         for host in self.hosts.values():
-            if host.in_flight or (host.queue and not host.parked and host.pages < self.limit):
+            if host.in_flight or (host.queue and not host.parked and self.may_give(host)):
                 return False
         return not any(one.front for one in self.urls.values())

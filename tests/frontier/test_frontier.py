@@ -14,6 +14,7 @@ from pycrawl.frontier.discovered import Discovered
 from pycrawl.frontier.host_pace import HostPace
 from pycrawl.model import RobotsFile
 from pycrawl.state.documents import Visit
+from pycrawl.state.robots import RobotsFailure
 from pycrawl.state.url_lookup import inlinks_of
 from pycrawl.urls.parts import url_hash
 from tests.frontier.crawl_state import SEED, CrawlState, pack
@@ -395,3 +396,50 @@ def test_a_leased_url_lets_the_next_one_of_its_host_go(opened: Open) -> None:
     state.commit()
     state = opened(Config())
     assert drain(state) == [urls[0], urls[2]]
+
+
+def test_a_url_that_took_another_ones_place_is_not_read_again_with_a_shut_origin(opened: Open) -> None:
+    state = opened()
+    urls = [*numbered("127.0.0.1:1", 3), "https://127.0.0.1:1/"]
+    add_page(state, urls)
+    state.frontier.fill(False)
+    queue, first = lease(state)
+    failure = RobotsFailure("https://127.0.0.1:1", NOW, 1, NOW + 5.0, 0.0, "timeout", "")
+    state.frontier.shut(queue, failure, NOW)
+    second = state.frontier.let_next_go(queue, first)
+    assert second is not None
+    finish(state, queue, second)  # it stays in the table until the commit
+    state.frontier.release(queue, 0.0)
+    assert second.url == urls[1]
+    assert drain(state, NOW + 10.0) == [urls[2], urls[3], urls[0]]
+
+
+def test_revisits_of_a_host_at_its_limit_go_on_after_a_crash(opened: Open) -> None:
+    config = Config(limits=LimitsSection(max_pages_per_host=1))
+    state = opened(config)
+    urls = numbered("127.0.0.1:1", 3)
+    add_page(state, urls)
+    state.frontier.fill(False)
+    queue, entry = lease(state)
+    queue.host.pages = 1
+    finish(state, queue, entry)
+    state.frontier.release(queue, 0.0)
+    state.commit()
+    assert state.frontier.requeue(NOW, ("fetched",)) == 1
+    state.frontier.fill(True)
+    state.commit()
+    state = opened(config)
+    assert not state.frontier.is_finished
+    assert drain(state) == urls[:1]
+    assert state.frontier.is_finished
+
+
+def test_a_shorter_way_outlives_that_its_host_becomes_one_of_the_seeds(opened: Open) -> None:
+    state = opened(Config(scope=ScopeSection(follow_external=False)))
+    add_page(state, ["http://127.0.0.1:1/"], depth=9)
+    add_page(state, ["http://127.0.0.1:1/"], depth=1)
+    batch = Discovered()
+    add_seeds(batch, ["http://127.0.0.1:1/seed"])
+    state.frontier.add(batch, NOW)
+    state.commit()
+    assert state.database.query("SELECT depth FROM urls ORDER BY id").fetchall() == [(1,), (0,)]

@@ -196,9 +196,12 @@ class FrontierMachine(RuleBasedStateMachine):
     @rule(wait=waits)
     def lease_all_due(self, wait: float) -> None:
         self.now += wait
-        for fetcher in range(self.fetchers):
-            while self.lease_one(fetcher):
-                pass
+        for _ in range(
+            2
+        ):  # a queue may move to a fetcher that was asked before, and is leased when that is asked again
+            for fetcher in range(self.fetchers):
+                while self.lease_one(fetcher):
+                    pass
         assert not [key for key in self.model.hosts if self.model.is_due(key, self.now)]
 
     def lease_one(self, fetcher: int) -> Url | None:
@@ -330,7 +333,7 @@ class FrontierMachine(RuleBasedStateMachine):
         parked = {host.key for host in self.frontier.parked_hosts()}
         for key, host in self.model.hosts.items():
             if host.queue and not host.in_flight:
-                assert (key in parked) == (host.parked or host.pages >= self.model.limit)
+                assert (key in parked) == (host.parked or not self.model.may_give(host))
         next_due = min(
             (self.model.ready_at(key) for key in self.model.hosts if self.model.is_due(key, float("inf"))),
             default=float("inf"),
@@ -455,7 +458,7 @@ class Walk:
 
 
 @pytest.mark.usefixtures("_template")
-@pytest.mark.parametrize("seed", [0, 1, 2, 3, 4, 5])
+@pytest.mark.parametrize("seed", [0, 1, 2, 3, 4, 5, 7, 19, 42, 51, 53, 59, 151, 163])
 def test_a_long_walk(seed: int) -> None:
     walk = Walk(seed)
     try:

@@ -17,7 +17,8 @@ filter, a *block* a stretch of a segment that fills a page of the database. What
 
 1. The entries of a run ascend strictly, by (key, id), through its blocks and segments in the order of their ids.
 2. `fences` of a segment are the keys with which its blocks begin; its `first` and `last` bound all keys in it; its
-   filter, where the store has filters, knows all keys in it.
+   filter, where the store has filters, knows all keys in it. One that is empty, from before its store had filters,
+   says nothing.
 3. Runs of a higher level are older than runs of a lower one, and in a level those with lower ids are older. Where keys
    are replaced, the entry in the youngest run counts.
 4. While runs are merged (`goes_into`), the entries up to (`floor_key`, `floor_id`) have moved to the run they go into.

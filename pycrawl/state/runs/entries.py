@@ -138,8 +138,11 @@ class IdEntries:
 
     @classmethod
     def merged(cls, parts: Sequence[IdEntries]) -> IdEntries:
-        whole = cls.joined(parts)
-        return sorted_ids(whole.keys, whole.ids)
+        with_any = [part for part in parts if len(part)]
+        if len(with_any) == 1:
+            return with_any[0]
+        whole = cls.joined(with_any)
+        return sorted_ids(whole.keys, whole.ids, are_parts_sorted=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,10 +220,11 @@ _NO_IDS = np.empty(0, np.uint32)
 _SHORT_KEY = np.uint64((1 << 32) - 1)
 
 
-def sorted_ids(keys: U64, ids: U32) -> IdEntries:
-    """Returns entries in their order, each once. The ids of equal keys need not ascend."""
+def sorted_ids(keys: U64, ids: U32, are_parts_sorted: bool = False) -> IdEntries:
+    """Returns entries in their order, each once. The ids of equal keys need not ascend. `are_parts_sorted`: they are
+    some sorted stretches, which is used to be faster."""
     if len(keys) and keys.max() <= _SHORT_KEY:
-        return _sorted_short(keys, ids)
+        return _sorted_short(keys, ids, are_parts_sorted)
     order = keys.argsort(kind="stable")  # takes advantage of parts that are sorted
     keys, ids = keys[order], ids[order]
     is_equal = keys[1:] == keys[:-1]
@@ -233,11 +237,11 @@ def sorted_ids(keys: U64, ids: U32) -> IdEntries:
     return IdEntries(keys, ids)
 
 
-def _sorted_short(keys: U64, ids: U32) -> IdEntries:
+def _sorted_short(keys: U64, ids: U32, are_parts_sorted: bool) -> IdEntries:
     """As `sorted_ids`, where key and id fit into one number together: numpy sorts plain numbers many times faster than
-    it sorts places."""
+    it sorts places. Its stable sort merges stretches that are sorted, a fifth of the work."""
     both = (keys << np.uint64(32)) | ids
-    both.sort()
+    both.sort(kind="stable" if are_parts_sorted else "quicksort")
     is_first = np.ones(len(both), np.bool_)
     np.not_equal(both[1:], both[:-1], out=is_first[1:])
     if not is_first.all():

@@ -26,6 +26,7 @@ MOST_BLOCKS = 1 << _BLOCK_BITS  # in a segment
 _FENCE = np.dtype("<u8")
 BEFORE_ALL = (-1, 0)  # the floor of a run that has lost nothing to another
 _FILTER_BITS = (16, 16, 8)  # for each key, by the level of the run; in all higher levels as in the last
+_ALL_KEYS = b"\xff"  # in place of the filter of a segment that was written before its store had filters
 _READ_AT_ONCE = 256  # blocks that a pass over a whole run has in memory
 
 
@@ -164,7 +165,8 @@ class RunTable(Generic[E]):
                 f"SELECT id, first, last, entries, fences, {column} FROM sorted_segments WHERE run_id = ? ORDER BY id",
                 (run.id,),
             )
-            run.take_in([_segment(*row) for row in segments])
+            no_filter = _ALL_KEYS if self._with_filters else b""
+            run.take_in([_segment(no_filter, *row) for row in segments])
 
     def begin_run(self, level: int) -> Run:
         """Make a new run, without entries. It is the youngest of its level."""
@@ -269,8 +271,10 @@ def first_live_block(run: Run) -> int:
     return max(0, int(run.fences.searchsorted(np.uint64(run.floor[0]))) - 1)
 
 
-def _segment(segment_id: int, first: int, last: int, size: int, fences: bytes, data: bytes) -> Segment:
+def _segment(
+    no_filter: bytes, segment_id: int, first: int, last: int, size: int, fences: bytes, data: bytes
+) -> Segment:
     marks = np.frombuffer(fences, _FENCE)
     if not 0 < len(marks) <= MOST_BLOCKS:
         raise StateError(DAMAGED)
-    return Segment(segment_id, first + _SIGN, last + _SIGN, size, marks, data)
+    return Segment(segment_id, first + _SIGN, last + _SIGN, size, marks, data or no_filter)

@@ -3,9 +3,11 @@ from __future__ import annotations
 import numpy as np
 
 from pycrawl.state.database import Database
+from pycrawl.state.runs import proof
 from pycrawl.state.runs.entries import IdEntries
 from pycrawl.state.runs.id_runs import IdRuns
 from pycrawl.state.runs.merging import MergeSizes, due
+from pycrawl.state.runs.one_key import KeyReader
 from pycrawl.state.runs.tables import Run, Store
 
 STORE = Store(900, "test", IdEntries)
@@ -54,3 +56,47 @@ def test_a_commit_merges_in_proportion_to_what_it_adds(state: Database) -> None:
     assert most < 50_000, "of 216,000"
     places, _ = runs.find(source.integers(0, 1 << 63, 100, dtype=np.uint64))
     assert len(places) == 0
+
+
+def test_a_store_gets_filters_later(state: Database) -> None:
+    """Segments of an older release have none: they are looked into, until they are merged."""
+    source = np.random.default_rng(13)
+    keys = source.integers(0, 1 << 63, 40 * 9, dtype=np.uint64)
+    ids = np.arange(len(keys), dtype=np.uint32)
+    plain = Store(STORE.number, "test", IdEntries, has_filters=False)
+    sizes = MergeSizes(blocks_read=1, merged_for_each=1, least_merged=10)  # merges end in a later commit
+    for number in range(9):
+        begin, end = number * 40, number * 40 + 40
+        runs = IdRuns(state, plain if number < 8 else STORE, sizes)
+        runs.insert(keys[begin:end], ids[begin:end])
+        runs.flush()
+    state.commit()
+    known = {bool(filter_) for (filter_,) in state.query("SELECT filter FROM sorted_segments")}
+    assert known == {True, False}
+    places, found = IdRuns(state, STORE).find(keys)
+    assert sorted(zip(places.tolist(), found.tolist(), strict=True)) == [(one, one) for one in ids.tolist()]
+    reader = KeyReader(state, STORE.number)
+    assert [reader.ids_of(key) for key in keys.tolist()] == [[one] for one in ids.tolist()]
+    assert list(proof.faults(state, [STORE])) == []
+
+
+def test_a_reader_of_one_key_asks_the_filters(state: Database) -> None:
+    """It must know each key that `filters.made` knows, and hardly any other."""
+    source = np.random.default_rng(14)
+    keys = source.integers(0, 1 << 63, 20_000, dtype=np.uint64)
+    runs = IdRuns(state, STORE)
+    runs.insert(keys[:10_000], np.arange(10_000, dtype=np.uint32))
+    runs.flush()
+    state.commit()
+    reader = KeyReader(state, STORE.number)
+    assert all(reader.ids_of(key) for key in keys[:10_000].tolist())
+    read = 0
+
+    def count(sql: str) -> None:
+        nonlocal read
+        read += "sorted_blocks" in sql
+
+    state._connection.set_trace_callback(count)
+    assert not any(reader.ids_of(key) for key in keys[10_000:].tolist())
+    state._connection.set_trace_callback(None)
+    assert read < 100

@@ -19,7 +19,7 @@ from pycrawl.state.runs import entries as entries_module
 from pycrawl.state.runs.entries import IdEntries, ValueEntries, sorted_ids
 from pycrawl.state.runs.id_runs import IdRuns
 from pycrawl.state.runs.merging import MergeSizes, due, scan
-from pycrawl.state.runs.one_key import ids_of
+from pycrawl.state.runs.one_key import KeyReader, ids_of
 from pycrawl.state.runs.tables import RunTable, Store
 from pycrawl.state.runs.value_runs import ValueRuns
 
@@ -48,6 +48,8 @@ class Model(RuleBasedStateMachine):
     @initialize()
     def create(self) -> None:
         self.database = Database.create(self.path)
+        self.beside = Database.open_readonly(self.path)  # as another process that reads all the time
+        self.reader = KeyReader(self.beside, IDS.number)
         self.pairs: set[tuple[int, int]] = set()
         self.rows: dict[int, bytes] = {}
         self._open()
@@ -126,6 +128,12 @@ class Model(RuleBasedStateMachine):
             assert {key: ids_of(self.database, IDS.number, key) for key in [*expected, *others]} == {
                 key: expected[key] for key in [*expected, *others]
             }
+        committed: dict[int, list[int]] = defaultdict(list)
+        for key, one in sorted(self.committed[0]):
+            committed[key].append(one)
+        assert {key: self.reader.ids_of(key) for key in [*committed, *others]} == {
+            key: committed[key] for key in [*committed, *others]
+        }
         assert self.values.get([*others, *self.rows]) == self.rows
 
     @invariant()
@@ -143,6 +151,7 @@ class Model(RuleBasedStateMachine):
             _check_table(self.database, one.table)
 
     def teardown(self) -> None:
+        self.beside.close()
         self.database.close()
         self.folder.cleanup()
 
