@@ -32,7 +32,7 @@ class Entry:
     url: str
     depth: int
     hops: int
-    revisit: int  # 1: the URL was visited before
+    revisit: int  # 1: the URL was visited before; 2: a recrawl has chosen it (`recrawl_queue.py`)
     tries: int = 0  # attempts that have ended
     seq: int = 0  # the entry's place in the queue; set by `append` and `push`
     cookies: str = ""  # the Cookie header to send, after the URL redirected to itself and set a cookie

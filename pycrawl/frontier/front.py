@@ -27,7 +27,7 @@ class Waiting(NamedTuple):
 
     url_id: int
     host_id: int
-    revisit: int  # 1: the URL was visited before
+    revisit: int  # 1: the URL was visited before; 2: a recrawl has chosen it (`recrawl_queue.py`)
     url: str
     depth: int
     hops: int

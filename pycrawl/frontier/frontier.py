@@ -354,10 +354,8 @@ class Frontier:
         }
 
     def sizes(self) -> Sizes:
-        queues = self._queues
-        return Sizes(
-            len(self._front) + len(self._recrawls), len(self._back), queues.unparked, queues.parked, self._in_flight
-        )
+        queues, front = self._queues, len(self._front) + len(self._recrawls)
+        return Sizes(front, len(self._back), queues.unparked, queues.parked, self._in_flight)
 
     def front_lengths(self) -> list[int]:
         return self._front.lengths()

@@ -48,7 +48,6 @@ class Observation(NamedTuple):
     is_new: bool = False  # it was never visited before
     modified: float = math.nan  # the Last-Modified of the answer, in seconds since the epoch
     etag: int = 0  # 1: the same bytes had the same ETag; -1: they had another; 0: not known
-    head: int = 0  # 1: what HEAD had said was right; -1: it was not; 0: it was not asked, or cannot be told
 
 
 @dataclass(slots=True)
@@ -62,8 +61,6 @@ class Trust:
     lastmod_wrong: int = 0
     etag_right: int = 0
     etag_wrong: int = 0
-    head_right: int = 0
-    head_wrong: int = 0
 
     @property
     def believes_modified(self) -> bool:
@@ -73,13 +70,8 @@ class Trust:
     def believes_lastmod(self) -> bool:
         return dates_are_believed(self.lastmod_right, self.lastmod_wrong)
 
-    @property
-    def has_useless_etags(self) -> bool:
-        """True if the same page mostly comes with another ETag each time."""
-        return self.etag_wrong > 2 + self.etag_right
-
     def note(self, what: str, is_right: bool) -> None:
-        """Count one more answer that was right or wrong; `what`: "modified", "lastmod", "etag" or "head"."""
+        """Count one more answer that was right or wrong; `what`: "modified", "lastmod" or "etag"."""
         name = f"{what}_{'right' if is_right else 'wrong'}"
         setattr(self, name, getattr(self, name) + 1)
 
@@ -153,7 +145,7 @@ class ChangeRates:
 
     def _believed_dates(self, seen: list[Observation], visited: list[int]) -> Numbers:
         """Returns for each visit how long ago the page changed last, by a date that is believed; NaN: by none. What the
-        visit shows of the host's dates, ETags and answers to HEAD is counted."""
+        visit shows of the host's dates and ETags is counted."""
         trusts = self.trusts({one.host_id for one in seen})
         lastmods = lastmods_of(self._database, [one.url_id for one in seen if one.found <= Found.CHANGED])
         since = np.full(len(seen), math.nan)
@@ -167,9 +159,8 @@ class ChangeRates:
                 if one.found <= Found.CHANGED and visited[place] and not math.isnan(date):
                     is_changed = one.found == Found.CHANGED
                     trust.note(what, date_is_right(one.at - visited[place], is_changed, one.at - date))
-            for what, told in (("etag", one.etag), ("head", one.head)):
-                if told:
-                    trust.note(what, told > 0)
+            if one.etag:
+                trust.note("etag", one.etag > 0)
         self._save_trusts(trusts.values())
         return since
 

@@ -313,11 +313,11 @@ CREATE TABLE recrawls (place INTEGER PRIMARY KEY, url_id INTEGER NOT NULL UNIQUE
 CREATE INDEX back_recrawls ON back (url_id) WHERE revisit = 2;
 
 -- How often what a host says of its pages was right, and how often wrong, as later answers showed: Last-Modified, the
--- lastmod of sitemaps, ETags (wrong: the same bytes had another one), and answers to HEAD. Changed by each group.
+-- lastmod of sitemaps, and ETags (wrong: the same bytes had another one). Changed by each group.
 CREATE TABLE host_trust (
     host_id INTEGER PRIMARY KEY, modified_right INTEGER NOT NULL, modified_wrong INTEGER NOT NULL,
     lastmod_right INTEGER NOT NULL, lastmod_wrong INTEGER NOT NULL, etag_right INTEGER NOT NULL,
-    etag_wrong INTEGER NOT NULL, head_right INTEGER NOT NULL, head_wrong INTEGER NOT NULL
+    etag_wrong INTEGER NOT NULL
 );
 
 -- The priors that the last choice of pages was made with (`policy/page_records.py`). `group_key` 0: the whole crawl;

@@ -425,7 +425,7 @@ def test_revisits_of_a_host_at_its_limit_go_on_after_a_crash(opened: Open) -> No
     finish(state, queue, entry)
     state.frontier.release(queue, 0.0)
     state.commit()
-    assert state.frontier.requeue(NOW, ("fetched",)) == 1
+    assert state.frontier.requeue_visits("outcome = ?", ("fetched",)) == 1
     state.frontier.fill(True)
     state.commit()
     state = opened(config)
