@@ -21,6 +21,7 @@ from pycrawl.cli.common import (
     plural,
     size,
 )
+from pycrawl.cli.freshness import freshness_lines
 
 if TYPE_CHECKING:
     from pycrawl.state.database import Database
@@ -37,14 +38,23 @@ _UNREACHABLE_SHOWN = 5
 @click.option("--hosts", "show_hosts", is_flag=True, help="List the hosts too, those with the most pages first.")
 @click.option("--errors", "show_errors", is_flag=True, help="List the last URLs that failed too, and why.")
 @click.option("--memory", "show_memory", is_flag=True, help="Show too what each part of the crawl held in memory.")
-def command(path: Path, as_json: bool, show_hosts: bool, show_errors: bool, show_memory: bool) -> None:
+@click.option(
+    "--freshness",
+    "show_freshness",
+    is_flag=True,
+    help="Show too how many pages are likely to be current, how often they change, and what each policy comes to.",
+)
+def command(
+    path: Path, as_json: bool, show_hosts: bool, show_errors: bool, show_memory: bool, show_freshness: bool
+) -> None:
     """Show what was fetched and stored, what failed, and how fast it was.
 
     It works while a crawl runs; the numbers are those of the last commit, at most a second or two old.
     """
     from pycrawl.collection.statistics import collect
 
-    database = open_for_reading(crawl_directory(path))
+    directory = crawl_directory(path)
+    database = open_for_reading(directory)
     facts = collect(database)
     if show_hosts:
         facts["hosts"] = _hosts(database)
@@ -54,10 +64,14 @@ def command(path: Path, as_json: bool, show_hosts: bool, show_errors: bool, show
         from pycrawl.state.meta import memory
 
         facts["memory"] = memory(database)
+    if show_freshness:
+        from pycrawl.collection.freshness import freshness
+
+        facts["freshness"] = freshness(database, directory.config(), time.time())
     if as_json:
         output.say_json(facts)
         return
-    output.say(*_lines(facts))
+    output.say(*_lines(facts), *(freshness_lines(facts["freshness"]) if show_freshness else ()))
 
 
 def _hosts(database: Database) -> list[dict[str, Any]]:

@@ -19,6 +19,7 @@ from pycrawl.cli.common import (
     plural,
     size,
 )
+from pycrawl.cli.freshness import recrawl_lines
 from pycrawl.cli.reasons import in_words
 from pycrawl.cli.robots import verdict_line
 
@@ -68,6 +69,7 @@ def _lines(facts: dict[str, Any], verbose: bool) -> list[str]:
     lines += _version_lines(facts["versions"], verbose)
     lines += _copy_lines(facts["copy"])
     lines += _source_lines(facts)
+    lines += recrawl_lines(facts)
     lines += _next_lines(facts)
     if verbose or facts["state"] in ("queued", "unknown") or facts["reason"].startswith("robots"):
         lines.append(f"  robots.txt: {verdict_line(facts['robots'])}")

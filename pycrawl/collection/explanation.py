@@ -6,9 +6,11 @@ and `scope` is what the next crawl will find.
 
 from __future__ import annotations
 
+import time
 from itertools import islice
 from typing import Any
 
+from pycrawl.collection import freshness
 from pycrawl.collection.robots_rules import robots_facts
 from pycrawl.config import Config
 from pycrawl.crawl import judging
@@ -76,6 +78,7 @@ def explain(database: Database, config: Config, url: str, all_links: bool = Fals
         "source": _source(database, url_id) if url_id else None,
         "sitemap_says": _sitemap_says(database, url_id) if url_id else None,
     }
+    facts["recrawl"] = freshness.of_page(database, config, url_id, one.depth, time.time()) if one is not None else None
     facts |= _next(database, config, one, host)
     facts |= {
         "kinds": _kinds(database, host.id, url) if host else [],

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from pycrawl.config import RecrawlSection
 from pycrawl.policy.change_rate import (
     DEFAULT_PRIOR,
     EVIDENCE,
@@ -83,6 +84,10 @@ class Bounds(NamedTuple):
 
     least: float  # no page is asked for earlier
     most: float  # pages that were not visited for longer go before all others; infinity: none do
+
+    @classmethod
+    def of(cls, settings: RecrawlSection) -> Bounds:
+        return cls(settings.min_interval, settings.max_interval or float("inf"))
 
 
 def evidence_of(records: Records) -> Evidence:

@@ -7,13 +7,13 @@ Written by the transaction that commits the visits which it comes from. Forgotte
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from typing import NamedTuple
 
 import numpy as np
 
-from pycrawl.policy.change_rate import Prior, Priors, date_is_right, dates_are_believed
+from pycrawl.policy.change_rate import Flags, Prior, Priors, date_is_right, dates_are_believed
 from pycrawl.policy.page_records import (
     NO_PRIORS,
     RECORD,
@@ -27,12 +27,13 @@ from pycrawl.policy.page_records import (
     has_evidence,
 )
 from pycrawl.policy.recrawl import Numbers, Places
+from pycrawl.state import recrawl_facts
 from pycrawl.state.counters import count
 from pycrawl.state.database import Database
 from pycrawl.state.runs.fixed_runs import FixedRuns, Rows
 from pycrawl.state.stores import CHANGES
 
-_SAMPLE = 200_000  # pages, spread evenly over all, that priors are fitted to
+_SAMPLE = 200_000  # pages, spread evenly over all, that priors are fitted to, and figures of the whole crawl made from
 DECILES = 10  # of the predicted probability of a change, by which predictions are compared with what was found
 
 
@@ -97,6 +98,7 @@ class ChangeRates:
 
     def take_in(self, observations: Sequence[Observation]) -> None:
         """Enter what visits have shown, in their order; to be committed by the caller."""
+        recrawl_facts.count_revisits(self._database, [one.at for one in observations if not one.is_new])
         while observations:
             first: dict[int, Observation] = {}
             later = [one for one in observations if first.setdefault(one.url_id, one) is not one]
@@ -194,18 +196,25 @@ class ChangeRates:
             if len(portion):
                 yield portion.keys.astype(np.int64), _as_records(portion.rows)
 
-    def learn_priors(self) -> PriorTable:
-        """Fit the priors to what is known of all pages; to be committed by the caller. Returns them."""
-        step, parts, held = 1, [], 0
+    def sample(self, wanted: Callable[[Records], Flags]) -> tuple[Records, int]:
+        """Returns records that are wanted, spread evenly over all of them, and how many are wanted in all. `wanted`:
+        returns a flag for each record."""
+        step, parts, held, count = 1, [], 0, 0
         for ids, records in self.portions():
-            part = records[has_evidence(records) & (ids % step == 0)]
-            parts.append((ids[has_evidence(records) & (ids % step == 0)], part))
-            held += len(part)
+            is_wanted = wanted(records)
+            count += int(is_wanted.sum())
+            is_taken = is_wanted & (ids % step == 0)
+            parts.append((ids[is_taken], records[is_taken]))
+            held += int(is_taken.sum())
             while held > _SAMPLE:
                 step *= 2
                 parts = [(some[some % step == 0], those[some % step == 0]) for some, those in parts]
                 held = sum(len(those) for _, those in parts)
-        sample = np.concatenate([np.zeros(0, RECORD), *(those for _, those in parts)])
+        return np.concatenate([np.zeros(0, RECORD), *(those for _, those in parts)]), count
+
+    def learn_priors(self) -> PriorTable:
+        """Fit the priors to what is known of all pages; to be committed by the caller. Returns them."""
+        sample, _ = self.sample(has_evidence)
         self._priors = fitted_table(sample)
         _write_priors(self._database, self._priors)
         return self._priors

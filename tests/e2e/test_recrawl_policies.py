@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from contextlib import closing
 
@@ -68,13 +69,39 @@ def test_the_budget_goes_where_pages_change(site: Site, make_crawl: MakeCrawl) -
         assert {int(changed[f"{site.url}/news/{number}"]["changed"]) for number in range(10)} == {3}
         assert {int(changed[f"{site.url}/paper/{number}"]["changed"]) for number in range(10)} == {0}
         let_time_pass(crawl)
+        check_what_is_told(crawl, site)
         publish(site, 4)
         site.asked.clear()
         ended = crawl.run("crawl", "--recrawl", "--max-requests", "10")
         assert "Stopped at --max-requests" in ended.stdout
         assert len(site.asked) == 10
         assert sum(path.startswith("/news/") for path in site.asked) >= 9, site.asked  # the other may be robots.txt
+        told = [crawl.why(f"{site.url}/{kind}/1")["recrawl"] for kind in ("news", "paper")]
+        assert {one["why"] for one in told} == {"index-is-reached"}
+        assert told[0]["next_at"] < told[1]["next_at"], "pages that never changed wait for longer"
         crawl.verify()
+
+
+def check_what_is_told(crawl: Crawl, site: Site) -> None:
+    """`stats --freshness` and `why` after three nights on which ten of 21 pages changed each time."""
+    told = json.loads(crawl.run("stats", "--freshness", "--json").stdout)["freshness"]
+    assert told["pages"] == 21
+    assert told["visits_a_day"] > 0
+    assert 0.3 < told["now"]["current"] < 0.7, "half of the pages change every night, and a night has passed"
+    assert set(told["in_the_long_run"]) == {"age", "freshness", "uniform", "fixed"}
+    assert sum(told["change_rates"].values()) == 21
+    assert sum(one["visits"] for one in told["calibration"]) == 3 * 21
+    assert sum(one["changes_found"] for one in told["calibration"]) == 3 * 10
+    text = crawl.run("stats", "--freshness").stdout
+    assert "21 pages:" in text
+    assert "(recrawl.policy)" in text
+    news, paper = (crawl.why(f"{site.url}/{kind}/1")["recrawl"] for kind in ("news", "paper"))
+    assert news["changes_seen"] == 3
+    assert news["at_least"] < news["changes_a_day"] < news["at_most"]
+    assert paper["changes_seen"] == 0
+    assert paper["changes_a_day"] < news["changes_a_day"]
+    assert news["why"] == "all-that-are-due"
+    assert "3 changes seen" in crawl.run("why", f"{site.url}/news/1").stdout
 
 
 @pytest.mark.parametrize("policy", ["age", "freshness", "uniform", "fixed"])
