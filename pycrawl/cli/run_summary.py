@@ -25,7 +25,7 @@ def summary(ended: Ended, docs: Path) -> list[str]:
         f"{_ending(ended)}.",
         f"{plural(counts.pages, 'page')} in {duration(ended.seconds)} ({rate:,.1f}/s), {size(counts.bytes)}:"
         f" {parts_of_pages(counts)}.",
-        f"{_changes(counts)}.",
+        f"{plural(counts.requests, 'request')}: {_changes(counts)}. log/changes.log has a line for each page.",
     ]
     if counts.errors:
         lines.append(f"Failed fetches: {by_count(counts.errors)}.")

@@ -8,6 +8,7 @@ import time
 from concurrent.futures import Future, ThreadPoolExecutor
 
 from pycrawl.coordinator.run import Run
+from pycrawl.crawl.change_log import ChangeLog
 from pycrawl.crawl.fetch_log import FetchLog
 from pycrawl.state import meta
 
@@ -20,11 +21,12 @@ _NEVER = float("inf")
 class CommitCycle:
     """Begins, finishes and repeats the commits of one run. At most one is under way at a time."""
 
-    def __init__(self, run: Run, fetch_log: FetchLog) -> None:
+    def __init__(self, run: Run, fetch_log: FetchLog, change_log: ChangeLog) -> None:
         self._run = run
         self._session = run.session
         self._database = run.session.database
         self._fetch_log = fetch_log
+        self._change_log = change_log
         self._disk = ThreadPoolExecutor(1, "fsync")
         self._syncing: Future[None] | None = None  # the fsync of the commit that is under way
         self._begun_at = run.started  # monotonic: when the last commit was begun
@@ -67,6 +69,7 @@ class CommitCycle:
             self._update_row()
             self._session.finish_commit()
             self._fetch_log.flush()
+            self._change_log.flush()
 
     def commit_now(self) -> None:
         """Commit everything so far, waiting for the disk."""

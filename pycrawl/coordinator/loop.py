@@ -18,6 +18,7 @@ from pycrawl.coordinator.leases import Leases
 from pycrawl.coordinator.meter import Meter
 from pycrawl.coordinator.pace import Pace
 from pycrawl.coordinator.run import Run
+from pycrawl.crawl.change_log import ChangeLog
 from pycrawl.crawl.directory import RETRY_SUFFIX, kind_of_seeds
 from pycrawl.crawl.fetch_log import FetchLog
 from pycrawl.crawl.progress import Ended, Progress, RunLimits
@@ -55,12 +56,13 @@ class Coordinator:
         self._pace = Pace(session.config.crawl.slots_per_fetcher)
         self._leases = Leases(len(pool), self._pace.slots)
         self._fetch_log = FetchLog(session.directory.log)
-        settler = Settler(self._run)
+        self._change_log = ChangeLog(session.directory.log)
+        settler = Settler(self._run, self._change_log)
         handlers = new_handlers(self._run, settler)
         by_kind = {handler.kind: handler for handler in handlers}
         self._intake = Intake(self._run, self._leases, by_kind, settler, Books(self._run, self._fetch_log))
         self._dispatcher = Dispatcher(self._run, self._leases, handlers, self._intake, pool)
-        self._commits = CommitCycle(self._run, self._fetch_log)
+        self._commits = CommitCycle(self._run, self._fetch_log, self._change_log)
         self._meter = Meter(self._run, self._leases, pool, on_tick)
         self._inbox_at = 0.0  # monotonic: the last look into the inbox
         self._sources_at = 0.0  # monotonic: the last look for sitemaps and feeds that are due
@@ -81,6 +83,7 @@ class Coordinator:
                 self._wait()
             self._end()
         self._fetch_log.close()
+        self._change_log.close()
         return self._meter.ended(self._interrupts.count > 0)
 
     def _is_over(self) -> bool:

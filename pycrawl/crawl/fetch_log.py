@@ -61,7 +61,7 @@ class FetchLog:
                 f"{visible(line.address)}\t{line.status}\t{line.outcome}\t{line.robots}\t{visible(line.url)}\n"
             )
         except OSError as error:
-            raise _explained(error, self._folder) from error
+            raise explained(error, self._folder) from error
 
     def flush(self) -> None:
         """Hand what is buffered to the kernel, and begin a new file when this one is long."""
@@ -71,16 +71,17 @@ class FetchLog:
                 self._file.close()
                 self._file = self._open()
         except OSError as error:
-            raise _explained(error, self._folder) from error
+            raise explained(error, self._folder) from error
 
     def close(self) -> None:
         try:
             self._file.close()
         except OSError as error:
-            raise _explained(error, self._folder) from error
+            raise explained(error, self._folder) from error
 
 
-def _explained(error: OSError, folder: Path) -> PycrawlError:
+def explained(error: OSError, folder: Path) -> PycrawlError:
+    """Returns what to raise if a log in this folder cannot be written."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return StoppedByLimit(f"{folder}: the disk is full; what was committed is safe")
     return PycrawlError(f"{folder}: {error.strerror}")

@@ -9,9 +9,10 @@ from pycrawl.config import Config
 from pycrawl.crawl.fetch_log import log_files
 from pycrawl.foreign import files
 
-MOST_EVENT_BYTES = 10_000_000  # of crawl.log and fetchers.log, after which they become crawl.log.1 …
+MOST_EVENT_BYTES = 10_000_000  # of each of the logs of events, after which crawl.log becomes crawl.log.1 …
 _OLDER_KEPT = 5  # crawl.log.1 to crawl.log.5
-EVENT_LOGS = ("crawl.log", "fetchers.log")
+CHANGE_LOG = "changes.log"
+EVENT_LOGS = ("crawl.log", "fetchers.log", CHANGE_LOG)
 
 
 def rotate(folder: Path, config: Config, now: float) -> None:

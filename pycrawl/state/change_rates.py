@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -71,6 +71,11 @@ class Trust:
     def believes_lastmod(self) -> bool:
         return dates_are_believed(self.lastmod_right, self.lastmod_wrong)
 
+    @property
+    def has_useless_etags(self) -> bool:
+        """True if the same bytes mostly come with another ETag each time."""
+        return self.etag_wrong > 2 + self.etag_right
+
     def note(self, what: str, is_right: bool) -> None:
         """Count one more answer that was right or wrong; `what`: "modified", "lastmod" or "etag"."""
         name = f"{what}_{'right' if is_right else 'wrong'}"
@@ -86,6 +91,7 @@ class ChangeRates:
         self._database = database
         self._runs = FixedRuns(database, CHANGES, with_filters=with_filters)
         self._priors: PriorTable | None = None
+        self._useless_etags: set[int] | None = None  # ids of hosts; None: not read yet
 
     @property
     def priors(self) -> PriorTable:
@@ -149,6 +155,7 @@ class ChangeRates:
         """Returns for each visit how long ago the page changed last, by a date that is believed; NaN: by none. What the
         visit shows of the host's dates and ETags is counted."""
         trusts = self.trusts({one.host_id for one in seen})
+        before = {host_id: replace(trust) for host_id, trust in trusts.items()}
         lastmods = lastmods_of(self._database, [one.url_id for one in seen if one.found <= Found.CHANGED])
         since = np.full(len(seen), math.nan)
         for place, one in enumerate(seen):
@@ -163,7 +170,7 @@ class ChangeRates:
                     trust.note(what, date_is_right(one.at - visited[place], is_changed, one.at - date))
             if one.etag:
                 trust.note("etag", one.etag > 0)
-        self._save_trusts(trusts.values())
+        self._save_trusts(trust for trust in trusts.values() if trust != before[trust.host_id])
         return since
 
     # Hosts
@@ -175,11 +182,19 @@ class ChangeRates:
         found.update((row[0], Trust(*row)) for row in self._database.query_each(sql, sorted(found)))
         return found
 
+    def has_useless_etags(self, host_id: int) -> bool:
+        """True if the host's ETags are not worth asking by: they change although the pages do not."""
+        if self._useless_etags is None:
+            rows = self._database.query(f"SELECT {', '.join(_COLUMNS)} FROM host_trust WHERE etag_wrong > 0")
+            self._useless_etags = {trust.host_id for row in rows if (trust := Trust(*row)).has_useless_etags}
+        return host_id in self._useless_etags
+
     def _save_trusts(self, trusts: Iterable[Trust]) -> None:
+        self._useless_etags = None
         rows = [tuple(getattr(trust, name) for name in _COLUMNS) for trust in trusts]
         self._database.write_many(
             f"INSERT OR REPLACE INTO host_trust VALUES ({', '.join('?' * len(_COLUMNS))})",
-            (row for row in rows if any(row[1:])),
+            rows,
         )
 
     # The choice

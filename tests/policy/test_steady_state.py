@@ -24,7 +24,7 @@ def world() -> Rates:
 def test_the_long_run_is_what_a_simulation_comes_to(policy: Policy) -> None:
     pages = world()
     plan = Plan(pages.rates * DAY, BUDGET, DAYS)
-    late = [day for day in simulate(plan, policy, seed=1, knows_rates=True)][DAYS // 2 :]
+    late = list(simulate(plan, policy, seed=1, knows_rates=True))[DAYS // 2 :]
     found = expected_under(policy, pages, BUDGET / DAY, FREE)
     assert found.current == pytest.approx(np.mean([day.freshness for day in late]), rel=0.05)
     # A simulated page waits for the next morning, so it is older by a part of a day.
@@ -47,6 +47,6 @@ def test_bounds_hold() -> None:
 
 def test_now() -> None:
     rates = Rates(np.array([1.0, 1.0, 0.0]), np.array([1.0, 0.5, 1.0]))
-    found = expected_now(rates, np.array([2.0, 2.0, 1e6]))
+    found = expected_now(rates, np.array([2.0, 2.0, 100.0]))
     stays, age = np.exp(-2.0), 2.0 - (1 - np.exp(-2.0))
     assert found == pytest.approx(Expected((stays + (0.5 + 0.5 * stays) + 1) / 3, 1.5 * age / 3), rel=1e-5)

@@ -32,17 +32,19 @@ class PageJobs:
             hops=entry.hops,
             cookies=entry.cookies,
             close_look=self._run.judges_traps and self._session.kinds.wants_close_look(queue.host, entry.url),
-            validators=self._validators(entry.url_id) if entry.revisit else NO_VALIDATORS,
+            validators=self._validators(entry.url_id, queue.host.id) if entry.revisit else NO_VALIDATORS,
             robots=rules,
         )
 
-    def _validators(self, url_id: int) -> Validators:
+    def _validators(self, url_id: int, host_id: int) -> Validators:
         """Returns what the last visit of the URL left for a conditional request. There is none where that visit found a
-        change which was not kept and would be now: the page is needed again, although it may be the same."""
+        change which was not kept and would be now: the page is needed again, although it may be the same. An ETag of a
+        host that gives another one each time is left out: it would keep the server from looking at the date."""
         visit = visit_of(self._session.database, url_id)
         if visit is None or visit.unkept in self._run.config.recrawl.keep:
             return NO_VALIDATORS
-        return Validators(visit.etag, visit.last_modified, visit.digest)
+        etag = "" if visit.etag and self._session.change_rates.has_useless_etags(host_id) else visit.etag
+        return Validators(etag, visit.last_modified, visit.digest)
 
     def settle(self, lease: Lease, result: FetchResult) -> None:
         if 200 <= result.status < 300 and not self._was_page(lease):

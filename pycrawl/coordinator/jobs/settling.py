@@ -8,6 +8,7 @@ import logging
 from pycrawl.coordinator.jobs.observing import found_without_page, observation
 from pycrawl.coordinator.leases import Lease
 from pycrawl.coordinator.run import Run
+from pycrawl.crawl.change_log import ChangeLog
 from pycrawl.fingerprint.change import change
 from pycrawl.model import CONDUCT, Change, FetchResult, Kind, Outcome
 from pycrawl.policy.page_records import Found
@@ -19,6 +20,7 @@ _MOST_TYPES = 20  # media types that are counted apart, as servers may name any 
 _LONGEST_TYPE = 80  # characters of a media type
 _OTHER_TYPES = "other types"
 _GONE = (404, 410)
+_WORDS = {Found.FIRST: "new", Found.CHANGED: "changed", Found.SAME: "unchanged", Found.GONE: "gone"}
 
 log = logging.getLogger(__name__)
 
@@ -27,8 +29,9 @@ class Settler:
     """Shared by the handlers of pages and of robots.txt: where no page of a host may be asked for, as its address is
     refused, the page URL is settled with the result of the robots job."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Run, change_log: ChangeLog) -> None:
         self._run = run
+        self._change_log = change_log
         self._session = run.session
         self._frontier = run.frontier
 
@@ -109,6 +112,8 @@ class Settler:
             visit = with_what_is_known(visit, last)
         if lease.kind is not Kind.ROBOTS:
             self._session.group.observations.append(observation(lease, result, visit, last, found))
+            if visit.document_id and found in _WORDS:
+                self._change_log.write(visit.visited_at, _WORDS[found], entry.url)
         self._session.group.visits.append(visit)
         self._session.group.finished.append((lease.queue, entry))
         self._follow(lease, result)
