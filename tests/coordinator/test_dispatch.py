@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from pycrawl.config import Config
 from pycrawl.coordinator.jobs.handlers import new_handlers, next_job
 from pycrawl.coordinator.jobs.settling import Settler
 from pycrawl.coordinator.run import Run
+from pycrawl.crawl.change_log import ChangeLog
 from pycrawl.crawl.directory import CrawlDirectory
 from pycrawl.crawl.progress import RunLimits
 from pycrawl.crawl.session import Session
@@ -39,7 +41,9 @@ def session(tmp_path: Path) -> Iterator[Session]:
 def test_whatever_waits_for_another_fetch_of_its_host_says_so(session: Session, kind: Kind, in_flight: int) -> None:
     """Its fetcher knows by that what not to ask for when the host has just said that it is busy."""
     run = Run(session, RunLimits())
-    handlers = new_handlers(run, Settler(run))
+    session.directory.make_folders()
+    with closing(ChangeLog(session.directory.log)) as change_log:
+        handlers = new_handlers(run, Settler(run, change_log))
     host = Host(1, "192.0.2.1", address="192.0.2.1")
     queue = BackQueue(host, 0, HostSettings.of(Config()), in_flight=in_flight)
     if kind is not Kind.ROBOTS:

@@ -91,7 +91,9 @@ class Site:
                     reply.before(self.client_address[1])
                 time.sleep(reply.seconds)
                 tag = self.headers.get("If-None-Match")
-                if tag is not None and tag == reply.headers.get("ETag"):
+                date = self.headers.get("If-Modified-Since") if tag is None else None  # RFC 9110, 13.1.3
+                is_same = tag is not None and tag == reply.headers.get("ETag")
+                if is_same or (date is not None and date == reply.headers.get("Last-Modified")):
                     reply = Reply(status=304, headers=reply.headers)
                 body = reply.body.encode(reply.encoding)
                 try:
