@@ -116,6 +116,10 @@ class Resolver:
     def _look_up(self, host: str) -> _Lookup:
         timer = self._loop.call_later(self._timeout, partial(self._fail, host, f"no answer within {self._timeout:g} s"))
         lookup = self._lookups[host] = _Lookup(timer)
+        self._ask(host)
+        return lookup
+
+    def _ask(self, host: str) -> None:
         hand_over = partial(self._hand_over, host)
         self._asked += 1
         if self._asked % _FLUSH_EVERY == 0:
@@ -124,13 +128,15 @@ class Resolver:
             self._channel.getaddrinfo(host, None, type=socket.SOCK_STREAM, flags=_AI_NOSORT, callback=hand_over)
         except (ValueError, UnicodeError) as error:  # not a name at all
             self._loop.call_soon(partial(self._fail, host, str(error)))
-        return lookup
 
     def _hand_over(self, host: str, result: Any, error: int | None) -> None:
         """Pass the result on to the loop. Runs in the thread of c-ares."""
         self._loop.call_soon_threadsafe(partial(self._on_result, host, result, error))
 
     def _on_result(self, host: str, result: Any, error: int | None) -> None:
+        if error == pycares.errno.ARES_ETIMEOUT and host in self._lookups:
+            self._ask(host)  # c-ares waits for as long as the last answers took; how long we wait, our timer says
+            return
         if error is not None or not result.nodes:
             self._fail(host, str(pycares.errno.strerror(error)) if error is not None else "the name has no address")
             return

@@ -230,3 +230,18 @@ def test_a_look_up_without_an_answer_ends_with_the_time_to_connect(
     failed = make_client(nameservers=(nameserver.address,), connect_timeout=0.5).get("http://dead.test/")
     assert failed.outcome is Outcome.DNS_FAILURE
     assert "dead.test" in failed.detail
+
+
+def test_the_time_out_decides_how_long_a_slow_nameserver_has(
+    loop: Loop, resolver: Resolver, look_up: LookUp, nameserver: NameServer
+) -> None:
+    for number in range(5):  # c-ares learns that this server answers at once
+        nameserver.zones[f"{number}.test"] = Zone(("192.0.2.1",))
+        look_up(f"{number}.test")
+    nameserver.zones["slow.test"] = Zone(("192.0.2.2",), silent=True)
+    answers: list[Answer] = []
+    resolver.resolve("slow.test", answers.append)
+    run_until(loop, lambda: answers or nameserver.asked("slow.test") > 3)  # more often than c-ares tries
+    nameserver.zones["slow.test"] = Zone(("192.0.2.2",))
+    run_until(loop, lambda: answers)
+    assert answers[0].addresses == ("192.0.2.2",)
