@@ -85,7 +85,7 @@ power-cuts: $(INSTALLED_DEV)
 	$(BIN)/python -m tests.power --cuts $(CUTS)
 
 fuzz-native: $(INSTALLED_DEV)
-	FUZZ_SECONDS=$(FUZZ_SECONDS) $(BIN)/pytest -m slow tests/native -k sanitizers
+	FUZZ_SECONDS=$(FUZZ_SECONDS) $(BIN)/pytest -m slow -o timeout=0 tests/native -k sanitizers
 
 lint: $(INSTALLED_DEV)
 	$(BIN)/ruff check
@@ -129,7 +129,7 @@ clean:
 
 $(INSTALLED): setup.py $(NATIVE) | $(BIN)/python
 	@echo "Installing pycrawl into $(VENV) …"
-	@$(PIP) --editable .
+	@$(PIP) --editable '.[documents]'
 	@$(COMPILE)
 	@touch $@
 

@@ -30,6 +30,9 @@ NATIVE = Extension(
     optional=os.environ.get("PYCRAWL_NATIVE") != "1",
 )
 
+# What reads PDF, Office and other documents: about 20 MB.
+DOCUMENTS = ["lxml >=5", "pypdfium2 >=5,<6", "python-calamine >=0.4"]
+
 
 class BuildAfresh(build):
     """Removes what an earlier build left in build/: setuptools would pack all that lies there, old modules too."""
@@ -88,18 +91,19 @@ setup(
         "xxhash >=3.4,<5",
     ],
     extras_require={
+        "documents": DOCUMENTS,
         "parquet": ["pyarrow >=17"],
         "zstd": ["zstandard >=0.22"],
         "fuzz": ["atheris >=2.3; platform_system == 'Linux' and python_version < '3.14'"],
         # Programs that read exports, for `make test-tools`; pywb brings another module in place of one of urllib3's.
         "tools": ["python-terrier >=0.13", "pywb >=2.8"],
         "dev": [
+            *DOCUMENTS,
             "build >=1.2",
             "duckdb >=1",
             "hypothesis >=6.100",
             "import-linter >=2.10",
             "ir_datasets >=0.5.9",
-            "lxml >=5",
             "mypy >=1.11",
             "pandas >=2.2",
             "psutil >=6",

@@ -18,6 +18,7 @@ from pathlib import Path
 from pycrawl.native import compiled
 from pycrawl.parse.html import parse_html
 from pycrawl.parse.parsed import Parsed
+from pycrawl.urls.link_flags import FRAME
 
 ENDINGS = (".html", ".htm", ".xhtml", ".html.gz")
 SHOWN_LINES = 12  # of each difference
@@ -38,6 +39,7 @@ def read(path: Path) -> bytes:
 
 def seen(page: Parsed) -> dict[str, list[str]]:
     """What must be the same, in lines."""
+    anchors = page.anchors.items() if page.anchors is not None else []
     return {
         "links": page.hrefs,
         "links not to follow": page.nofollow_hrefs,
@@ -48,6 +50,9 @@ def seen(page: Parsed) -> dict[str, list[str]]:
         "title": [page.title],
         "text": page.text.split("\n"),
         "content": page.content.split("\n"),
+        "texts of links": [f"{href} {text}" for href, text, _ in anchors],
+        "rel of links": [f"{href} {flags & ~FRAME}" for href, _, flags in anchors],
+        "places of links": [f"{href} {flags & FRAME}" for href, _, flags in anchors],
     }
 
 
@@ -55,8 +60,10 @@ def compare(body: bytes) -> list[Difference]:
     """All that the two readers see differently in a page, with main content as the rules say, and as all text."""
     found = []
     for method in ("auto", "off"):
-        ours = seen(parse_html(body, "text/html", with_text=True, main_content=method))
-        theirs = seen(parse_html(body, "text/html", with_text=True, main_content=method, by_tree=True))
+        ours, theirs = (
+            seen(parse_html(body, "text/html", with_text=True, main_content=method, with_anchors=True, by_tree=by_tree))
+            for by_tree in (False, True)
+        )
         for what, lines in ours.items():
             if lines != theirs[what]:
                 diff = unified_diff(theirs[what], lines, "tree", "compiled", lineterm="", n=1)

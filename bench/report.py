@@ -51,9 +51,9 @@ def multiply(state: Path, documents: int) -> None:
         f" escapes, truncated, 0 FROM n CROSS JOIN documents WHERE id <= {first}"
     )
     database.execute(
-        "INSERT OR IGNORE INTO visits (url_id, outcome, status, visited_at, tries, detail, etag, last_modified, digest,"
+        "INSERT INTO visits (url_id, outcome, status, visited_at, tries, detail, etag, last_modified, digest,"
         " document_id) SELECT url_id, iif(id % 10, 'fetched', 'http-4xx'), iif(id % 10, 200, 404), fetched_at, 1, '',"
-        f" '', '', digest, id FROM documents WHERE id > {first}"
+        f" '', '', digest, id FROM documents WHERE id > {first} GROUP BY url_id"
     )
     database.execute(
         f"INSERT INTO near SELECT id, id - 1 - id % 7, 0.9 FROM documents WHERE id > {first} AND id % 5 = 0"

@@ -236,6 +236,16 @@ class PackedLinks(NamedTuple):
 NO_LINKS = PackedLinks()
 
 
+class PackedAnchors(NamedTuple):
+    """The links of a page with their texts, each distinct one once, in the order of the page, as columns. All texts
+    are here: none is left out because it was sent before. The URLs are among the page's `PackedLinks`."""
+
+    urls: bytes = b""  # the hashes of the URLs, as little-endian uint64
+    text_hashes: bytes = b""  # the hashes of the texts, likewise; 0: it has none
+    texts: bytes = b""  # UTF-8, joined by "\n"; without line breaks, at most LONGEST_ANCHOR bytes each
+    flags: bytes = b""  # one byte for each: bits of `urls/link_flags.py`
+
+
 class StoredBody(NamedTuple):
     """A page's record, ready to be appended behind its DOCNO line, and the columns of its row in `documents`."""
 
@@ -327,6 +337,7 @@ class FetchResult(NamedTuple):
     withheld: tuple[
         tuple[int, PackedLinks], ...
     ] = ()  # links that ask not to be followed, grouped by who asks (bits of `urls/asks.py`)
+    anchors: PackedAnchors | None = None  # of a page that was read, where content.anchors wants them
     filtered: Mapping[str, int] = _NOTHING_COUNTED  # reason → links of this page that have no normal form
     robots: RobotsFile | None = None  # of a robots job that was answered
     close_look: CloseLook | None = None  # of a page whose job wanted it, and of an answer to a probe that has text

@@ -26,7 +26,8 @@ def command(path: Path, dry_run: bool, as_json: bool) -> None:
     """Remove versions of pages that are not to be kept.
 
     A version goes if `recrawl.keep` does not want the change that made it, or if its page has more than
-    `recrawl.keep_versions` newer ones. The page as it is now always stays. Bytes that nothing points to go too.
+    `recrawl.keep_versions` newer ones. The page as it is now always stays. Bytes that nothing points to go too, and
+    texts of links that no page has any more.
 
     Compound files that hold such records are written anew, one after the other, so that room for the largest of them is
     enough. DOCNOs of other records do not change.
@@ -36,7 +37,7 @@ def command(path: Path, dry_run: bool, as_json: bool) -> None:
     \b
       pycrawl compact --dry-run
     """
-    from pycrawl.crawl.compacting import compact, plan
+    from pycrawl.crawl.compacting import compact, plan, tidy_links
     from pycrawl.crawl.forgetting import carry_on
     from pycrawl.crawl.opening import open_state
 
@@ -49,7 +50,9 @@ def command(path: Path, dry_run: bool, as_json: bool) -> None:
             with step_progress() as on_step, database.explained():
                 carry_on(directory, database, config, on_step)
                 found = plan(database, config, lambda urls: on_step(f"{plural(urls, 'URL')} looked at"))
-            if not dry_run and not found.is_empty:
+            if not dry_run and found.is_empty:
+                tidy_links(database)
+            elif not dry_run:
                 with step_progress() as on_step:
                     compact(directory, database, config, found, on_step)
         finally:

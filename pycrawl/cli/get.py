@@ -10,6 +10,7 @@ import click
 from pycrawl.cli import output
 from pycrawl.cli.common import directory_option, parse_moment
 from pycrawl.errors import PycrawlError, UsageError
+from pycrawl.foreign.visible import visible
 
 if TYPE_CHECKING:
     from pycrawl.collection.collection import Collection
@@ -27,6 +28,12 @@ if TYPE_CHECKING:
     "part",
     flag_value="content",
     help="Print the main content instead: the text without menus, headers and footers.",
+)
+@click.option(
+    "--html",
+    "part",
+    flag_value="html",
+    help="Print a PDF, Office or other document as simple HTML instead; a page as it was served.",
 )
 @click.option(
     "--json",
@@ -55,7 +62,7 @@ def command(
       pycrawl get https://example.com/ --content
     """
     if with_headers and part:
-        raise UsageError("expected --headers or one of --text, --content and --json, found both")
+        raise UsageError("expected --headers or one of --text, --content, --html and --json, found both")
     if (url is None) == (docno is None):
         raise UsageError("expected a URL or --docno, found both" if url else "expected a URL or --docno, found none")
     from pycrawl.collection.collection import Collection
@@ -84,12 +91,18 @@ def _document(collection: Collection, url: str | None, docno: str | None, at: fl
 def _say_part(document: Document, part: str) -> None:
     """Prints what was asked for of a document, read by the parser of its type."""
     from pycrawl.collection.fields import FIELDS, USUAL, as_json
+    from pycrawl.convert.kinds import INSTALL, kind_of_type
+    from pycrawl.parse.feed_types import media_type_of
 
     if not document.has_parser:
-        raise PycrawlError(
-            f"{document.url}: nobody reads {document.content_type or 'a body without a type'}; a plugin could"
-        )
-    if part == "json":
+        kind = kind_of_type(media_type_of(document.content_type))
+        reader = f"{INSTALL} does" if kind is not None else "a plugin could"
+        raise PycrawlError(f"{document.url}: nobody reads {document.content_type or 'a body without a type'}; {reader}")
+    if part == "html":
+        output.write_bytes(document.html)
+    elif part == "json":
         output.say_json(as_json(document, [FIELDS[name] for name in (*USUAL, "links")]), readable=True)
     else:
         output.say_text(document.text.strip("\n") if part == "text" else document.content)
+    if document.fault:
+        raise PycrawlError(f"{document.url}: {visible(document.fault)}")

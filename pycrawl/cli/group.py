@@ -12,7 +12,7 @@ import click
 # In the order in which `pycrawl --help` lists them.
 COMMANDS_BY_USE = {
     "Crawl": ("init", "add", "crawl", "demo"),
-    "Look": ("stats", "why", "robots", "list", "get", "versions", "diff", "dups"),
+    "Look": ("stats", "why", "robots", "list", "get", "versions", "diff", "links", "dups"),
     "Take out": ("export", "import", "report"),
     "Care": ("retry", "forget", "verify", "audit", "compact"),
     "Plan": ("simulate",),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from pycrawl.cli.common import by_count, duration, moment, plural, size
+from pycrawl.convert.kinds import DOCUMENT_TYPES, INSTALL
 from pycrawl.crawl.progress import Ended, RunCounts
 
 _ENDINGS = {
@@ -31,7 +32,10 @@ def summary(ended: Ended, docs: Path) -> list[str]:
         lines.append(f"Failed fetches: {by_count(counts.errors)}.")
     if counts.unread:
         types = ", ".join(f"{name} ({count:,})" for name, count in sorted(counts.unread.items()))
-        lines.append(f"Stored unread, as no parser for these types is installed: {types}.")
+        hint = f" ({INSTALL} reads some)" if not DOCUMENT_TYPES.isdisjoint(counts.unread) else ""
+        lines.append(f"Stored unread, as no parser for these types is installed: {types}{hint}.")
+    if counts.unconverted:
+        lines.append(f"Documents stored that could not be read, or not to their end: {by_count(counts.unconverted)}.")
     if ended.fetchers_replaced:
         lines.append(
             f"{plural(ended.fetchers_replaced, 'fetcher')} died and had to be replaced; log/fetchers.log says why."

@@ -30,9 +30,7 @@ _FORGOTTEN = "forgotten:"  # how the ledger writes a URL that was removed
 @click.command("why")
 @directory_option
 @json_option
-@click.option(
-    "-v", "--verbose", is_flag=True, help="Show all pages that link to it, and what its kinds of pages bring."
-)
+@click.option("-v", "--verbose", is_flag=True, help="Show pages that link to it, and what its kinds of pages bring.")
 @click.argument("url")
 def command(path: Path, url: str, as_json: bool, verbose: bool) -> None:
     """Tell how a URL was found, where it stands and why, when it is next.
@@ -54,7 +52,7 @@ def command(path: Path, url: str, as_json: bool, verbose: bool) -> None:
         facts = explain_unusable(url)
     else:
         with database.explained(), database.snapshot():
-            facts = explain(database, config, normal, verbose)
+            facts = explain(database, config, normal)
     if as_json:
         output.say_json(facts)
         return
@@ -131,8 +129,8 @@ def _found_lines(facts: dict[str, Any]) -> list[str]:
     lines[0] += f" ({plural(away, 'link')} away from a seed{way})" if away or is_shorter else ""
     if facts["asks"]:
         lines.append(f"  every link to it asks not to be followed: {', '.join(facts['asks'])}")
-    if facts["inlinks"] > 1:
-        lines.append(f"  links to it seen so far: {facts['inlinks']:,}")
+    if facts["referrers"] > 1:
+        lines.append(f"  {plural(facts['referrers'], 'page')} link or lead to it; `pycrawl links --in` lists them")
     lines += [f"  redirected to from {_page(url)}" for url in facts["redirected_from"] if url != _source(found)]
     return lines
 
@@ -222,7 +220,9 @@ def _next_lines(facts: dict[str, Any]) -> list[str]:
 
 
 def _verbose_lines(facts: dict[str, Any]) -> list[str]:
-    lines = [f"  linked from {_page(url)}" for url in facts["linked_from"] or ()]
+    lines = [f"  linked from {_page(url)}" for url in facts["linked_from"]]
+    if facts["referrers"] > len(facts["linked_from"]):
+        lines.append(f"  … {facts['referrers'] - len(facts['linked_from']):,} more: `pycrawl links --in` lists all")
     lines += [
         f"  pages like {one['kind']}: {one['pages']:,}, yield {one['yield']:.2f},"
         f" {1 - one['open_share']:.0%} closed{': a trap' if one['stopped'] else ''}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,7 @@ from pycrawl.collection.clusters import Dedup
 from pycrawl.collection.document import COPY_MARK, Document
 from pycrawl.collection.fields import FIELDS, USUAL, chosen_fields
 from pycrawl.collection.hosts_named import host_ids
-from pycrawl.collection.link_view import Links
+from pycrawl.collection.link_view import MOST_IN_LINKS, Linked, Links
 from pycrawl.collection.pages import Pages
 from pycrawl.collection.selection import Selection
 from pycrawl.collection.times import Time, timestamp
@@ -310,6 +311,9 @@ class Collection:
                 return docno_of(document.file_id, document.number)
             oldest = next(document_rows.rows_of(self.database, [root]), None)
         return self._document(oldest).docno if oldest is not None else self._document(row).docno
+
+    def in_links(self, row: DocumentRow) -> list[Linked]:
+        return list(islice(self.links.into(row.url), MOST_IN_LINKS))
 
     def _document(self, row: DocumentRow) -> Document:
         return Document(row, self._pages, self)

@@ -14,6 +14,7 @@ from pycrawl.state.document_rows import DocumentRow
 from pycrawl.store.compound import docno_of
 
 if TYPE_CHECKING:
+    from pycrawl.collection.link_view import Linked
     from pycrawl.parse.parsed import Parsed
 
 COPY_MARK = "c"  # in the DOCNO of a copy, between that of the record it shares and its own number
@@ -44,6 +45,9 @@ class Facts(Protocol):
 
     def cluster(self, row: DocumentRow) -> str:
         """The DOCNO of the document that represents this one and all its copies and near-duplicates."""
+
+    def in_links(self, row: DocumentRow) -> list[Linked]:
+        """The first links to the document's URL, of the newest version of each page."""
 
 
 class Document:
@@ -210,6 +214,22 @@ class Document:
     def links(self) -> list[Link]:
         """The links on the page, with their texts."""
         return self._pages.links(self.url, self._parse(anchors=True))
+
+    @property
+    def html(self) -> bytes:
+        """A PDF, Office or other document as simple HTML: headings, paragraphs, lists, tables and links. A page is as
+        it was served."""
+        return self._pages.html(self.row, self.body)
+
+    @property
+    def fault(self) -> str:
+        """Why a PDF, Office or other document could not be read, or not to its end; empty if it was."""
+        return self._parse().fault
+
+    @property
+    def in_links(self) -> list[Linked]:
+        """The links from other pages to this URL, the first 1,000; `Collection.links.into` gives all."""
+        return self._facts.in_links(self.row)
 
     @property
     def has_parser(self) -> bool:

@@ -7,16 +7,16 @@ and `scope` is what the next crawl will find.
 from __future__ import annotations
 
 import time
-from itertools import islice
 from typing import Any
 
 from pycrawl.collection import freshness
+from pycrawl.collection.link_view import pages_that_link_to
 from pycrawl.collection.robots_rules import robots_facts
 from pycrawl.config import Config
 from pycrawl.crawl import judging
 from pycrawl.frontier.judge import Judge
 from pycrawl.model import Outcome
-from pycrawl.state import documents, meta, outlinks, urls_table
+from pycrawl.state import documents, meta, urls_table
 from pycrawl.state.counters import totals
 from pycrawl.state.database import Database
 from pycrawl.state.hosts import Host, find_host
@@ -47,15 +47,13 @@ _ASK_WORDS = {
 }
 
 
-def explain(database: Database, config: Config, url: str, all_links: bool = False) -> dict[str, Any]:
-    """Returns what `pycrawl why --json` prints of a normalised URL.
-
-    `all_links` also looks for every page that links to it, which reads the links of all pages.
-    """
+def explain(database: Database, config: Config, url: str) -> dict[str, Any]:
+    """Returns what `pycrawl why --json` prints of a normalised URL."""
     seed = meta.hash_seed(database)
     url_id = find_url(database, url, seed)
     host = find_host(database, host_key(url))
     one = standing(database, url_id) if url_id else None
+    linked_from, referrers = pages_that_link_to(database, url_id, _MOST_SOURCES) if url_id else ([], 0)
     now = _verdict_now(database, config, url, host, one, seed)
     facts: dict[str, Any] = {"url": url, "known": one is not None}
     facts |= _stands(one, now)
@@ -67,7 +65,8 @@ def explain(database: Database, config: Config, url: str, all_links: bool = Fals
         "found": _found(database, url_id),
         "asks": [word for bit, word in _ASK_WORDS.items() if one is not None and one.ask & bit],
         "inlinks": inlinks_of(database, url_id) if url_id else 0,
-        "linked_from": _linked_from(database, url_id) if url_id and all_links else None,
+        "linked_from": linked_from,
+        "referrers": referrers,
         "redirected_from": urls_table.redirects_to(database, url, _MOST_SOURCES),
         "visit": _visit(one) if one is not None and one.outcome is not None else None,
         "versions": _versions(database, url_hash(url, seed)),
@@ -165,12 +164,6 @@ def _sitemap_says(database: Database, url_id: int) -> dict[str, Any] | None:
         "changefreq": CHANGE_FREQUENCIES[hint.changefreq] or None,
         "priority": hint.priority / 100 if hint.priority != NO_PRIORITY else None,
     }
-
-
-def _linked_from(database: Database, url_id: int) -> list[str]:
-    with database.one_view():
-        sources = islice(outlinks.pages_that_link_to(database, url_id), _MOST_SOURCES)
-        return [urls_table.text_of(database, source) for source in sources]
 
 
 def _visit(one: Standing) -> dict[str, Any]:

@@ -103,7 +103,15 @@ _FIELDS = (
         Needs.ANCHORS,
         lambda one: [link._asdict() for link in one.links],
         "each with `url` (resolved; null if it is none of http or https), `href` (as it stands there), `anchor` (its"
-        " text) and `nofollow`",
+        ' text), `nofollow`, `rel` (a list) and `place` ("content" or "frame")',
+    ),
+    Field(
+        "in_links",
+        "list of objects",
+        Needs.ROW,
+        lambda one: [link._asdict() for link in one.in_links],
+        "the first 1,000 links to it, each with `url` (of the page that has it), `anchor`, `nofollow`, `rel`, `place`"
+        " and `via`",
     ),
     Field(
         "body",
@@ -116,7 +124,7 @@ _FIELDS = (
 FIELDS = {field.name: field for field in _FIELDS}
 
 # What an export has if nothing else is asked for.
-USUAL = tuple(name for name in FIELDS if name not in ("sketch", "address", "headers", "links", "body"))
+USUAL = tuple(name for name in FIELDS if name not in ("sketch", "address", "headers", "links", "in_links", "body"))
 
 
 def chosen_fields(names: Iterable[str]) -> tuple[Field, ...]:

@@ -14,6 +14,7 @@ from pycrawl.record.trec_web import Record
 from pycrawl.state.document_rows import DocumentRow
 from pycrawl.store.compound import docno_of
 from pycrawl.store.reader import RecordReader
+from pycrawl.urls import link_flags
 from pycrawl.urls.normal_form import UrlRules, normalise
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from pycrawl.parse.parsers import Parsers
 
 
+CONTENT, FRAME = "content", "frame"  # where a link stands: in the main content of its page, or not
 _MOST_MOVES = 8  # how often a record is looked for at its next place, before it counts as damaged
 _HEAD_BYTES = 200  # of a stored record: its first member, which is not deflated, ends within these
 
@@ -32,8 +34,10 @@ class Link(NamedTuple):
 
     url: str | None  # resolved and in normal form; None if it has none, as "mailto:…"
     href: str  # as it stands on the page
-    anchor: str  # its text
+    anchor: str  # its text, of which 200 bytes are kept; empty if it has none
     nofollow: bool  # it asks not to be followed
+    rel: list[str]  # "nofollow", "sponsored", "ugc"
+    place: str  # CONTENT or FRAME
 
 
 class Pages:
@@ -111,37 +115,57 @@ class Pages:
     def parse(self, row: DocumentRow, body: bytes, anchors: bool) -> Parsed:
         """Returns what the parser of the document's type reads off its body: text, main content, title, language, and
         links; their texts only where `anchors` are asked for. It is empty if nobody reads the type."""
-        from pycrawl.parse.parsers import Body, Parsers, Wanted
+        from pycrawl.parse.parsers import Body, Wanted
         from pycrawl.plugins.guard import PluginFailed
 
-        if self._parsers is None:
-            self._parsers = Parsers(self._config.plugins)
         wanted = Wanted(text=True, main_content=self._config.content.main_content, anchors=anchors)
         try:
-            return self._parsers.parse(Body(row.url, row.document.content_type, body), wanted)
+            return self._loaded().parse(Body(row.url, row.document.content_type, body), wanted)
         except PluginFailed as failed:
             raise PycrawlError(f"{row.url}: the plugin {failed}") from None
 
-    def has_parser(self, row: DocumentRow, body: bytes) -> bool:
-        """True if somebody reads bodies of the document's type."""
+    def html(self, row: DocumentRow, body: bytes) -> bytes:
+        """Returns a document as simple HTML, if it is of a kind that is converted; else its body."""
+        from pycrawl.parse.documents import DocumentParser
+
+        parser = self._loaded().find(row.document.content_type, body)
+        return parser.converted(body).html if isinstance(parser, DocumentParser) else body
+
+    def _loaded(self) -> Parsers:
         from pycrawl.parse.parsers import Parsers
 
         if self._parsers is None:
             self._parsers = Parsers(self._config.plugins)
-        return self._parsers.find(row.document.content_type, body) is not None
+        return self._parsers
+
+    def has_parser(self, row: DocumentRow, body: bytes) -> bool:
+        """True if somebody reads bodies of the document's type."""
+        return self._loaded().find(row.document.content_type, body) is not None
 
     def links(self, url: str, parsed: Parsed) -> list[Link]:
-        """Returns the links of a page that was parsed with `anchors`, in the order of the page; those that ask not to
-        be followed come last."""
+        """Returns the links of a page that was parsed with `anchors`, each distinct one once: first those that have a
+        place in its text, in their order, then others, as those of <link> elements."""
         base = (normalise(parsed.base_href, self._rules, url) if parsed.base_href else url) or url
+        anchors = dict.fromkeys(parsed.anchors.items() if parsed.anchors is not None else ())
+        named = {href for href, _, _ in anchors}
+        for hrefs, flags in ((parsed.hrefs, 0), (parsed.nofollow_hrefs, link_flags.NOFOLLOW)):
+            anchors |= dict.fromkeys((href, "", flags | link_flags.FRAME) for href in hrefs if href not in named)
         return [
-            Link(normalise(href, self._rules, base), href, parsed.anchors.get(href, ""), nofollow)
-            for hrefs, nofollow in ((parsed.hrefs, False), (parsed.nofollow_hrefs, True))
-            for href in hrefs
+            Link(
+                normalise(href, self._rules, base),
+                href,
+                text,
+                bool(flags & link_flags.NOFOLLOW),
+                link_flags.rel_words(flags),
+                FRAME if flags & link_flags.FRAME else CONTENT,
+            )
+            for href, text, flags in anchors
         ]
 
     def close(self) -> None:
         self._reader.close()
+        if self._parsers is not None:
+            self._parsers.close()
 
 
 def _docno(row: DocumentRow) -> str:

@@ -53,6 +53,7 @@ def collect(database: Database) -> dict[str, Any]:
     return {
         **{name: known.get(name, 0) for name in _TOTALS},
         "not_kept": family(known, "not_kept"),
+        "unconverted": family(known, "unconverted"),
         "changed": family(known, "changed"),
         "urls_known": known.get("urls", 0),
         "urls_queued": sum(front.values()) + sum(known.get(queue, 0) for queue in ("recrawls", "back", "held")),

@@ -16,7 +16,7 @@ import xxhash
 from pycrawl.crawl.directory import CrawlDirectory
 from pycrawl.errors import StateError, StoreError
 from pycrawl.record import trec_web
-from pycrawl.state import documents, meta, passages, stores
+from pycrawl.state import documents, links, meta, passages, stores, visit_ids
 from pycrawl.state.content_seen import keys_of
 from pycrawl.state.counters import family, totals
 from pycrawl.state.database import Database
@@ -25,6 +25,7 @@ from pycrawl.state.runs.id_runs import IdRuns
 from pycrawl.state.standings import DEEPEST, Standings
 from pycrawl.state.unwanted import row_hash
 from pycrawl.state.url_lookup import CHUNK
+from pycrawl.state.urls_table import SHORTER, TRUE_DEPTH
 from pycrawl.store.compound import CompoundFile, docno_of, length_of
 from pycrawl.store.reader import RecordReader
 from pycrawl.urls.reasons import Reason
@@ -62,7 +63,9 @@ def verify(directory: CrawlDirectory, on_record: OnProgress, deep: bool = True) 
         yield _nothing_stored_twice(database)
         yield _near_duplicates_are_stored(database)
         yield _runs_are_in_order(database)
+        yield _told(_visits_are_found, database)
         yield _told(_passages_are_of_stored_pages, database)
+        yield _told(_links_agree, database)
         yield _urls_have_one_place(database)
         yield _hashes_match(database)
         yield _standings_match(database)
@@ -248,6 +251,12 @@ def _runs_are_in_order(database: Database) -> Check:
     return Check("sorted runs are in order", proof.count_entries(database, stores.ALL), faults)
 
 
+def _visits_are_found(database: Database) -> Check:
+    (count,) = database.query("SELECT count(*) FROM visits").fetchone()
+    faults = tuple(islice(visit_ids.faults(database), _MOST_FAULTS))
+    return Check("every visit is found by its URL", count, faults)
+
+
 def _documents_are_found(database: Database) -> Check:
     """Every document is found by its URL and, if it has a record that is to stay, by its digest."""
     by_url, by_digest = IdRuns(database, stores.DOCUMENTS_BY_URL), IdRuns(database, stores.CONTENT)
@@ -283,7 +292,7 @@ _WAITING = " UNION ALL ".join(f"SELECT url_id FROM {table}" for table in ("front
 _PLACES = {
     "lost (neither visited nor waiting)": (
         "SELECT url FROM urls WHERE aside = 0"
-        " AND NOT EXISTS (SELECT 1 FROM visits WHERE url_id = urls.id AND requeued = 0)"
+        " AND NOT EXISTS (SELECT 1 FROM visits WHERE id = visit_id(urls.id) AND requeued = 0)"
         f" AND id NOT IN ({_WAITING}) LIMIT ?"
     ),
     "waiting twice": (
@@ -291,12 +300,20 @@ _PLACES = {
         f" (SELECT url_id FROM ({_WAITING}) GROUP BY url_id HAVING count(*) > 1) LIMIT ?"
     ),
     "waiting although visited": (
-        "SELECT url FROM urls JOIN visits ON visits.url_id = urls.id WHERE requeued = 0"
+        "SELECT url FROM urls JOIN visits ON visits.id = visit_id(urls.id) WHERE requeued = 0"
         f" AND urls.id IN ({_WAITING}) LIMIT ?"
     ),
     "waiting although it stands aside": f"SELECT url FROM urls WHERE aside != 0 AND id IN ({_WAITING}) LIMIT ?",
     "waiting, but in no host's name": ("SELECT url_id FROM back WHERE host_id NOT IN (SELECT id FROM hosts) LIMIT ?"),
 }
+
+
+def _links_agree(database: Database) -> Check:
+    """Every link leads from a known URL to a known one, has a text that is there, and is an in-link of its target."""
+    (urls,) = database.query("SELECT count(*) FROM urls").fetchone()
+    faults = tuple(islice(links.faults(database, urls), _MOST_FAULTS))
+    examined = proof.count_entries(database, [stores.LINKS])
+    return Check("links lead to known URLs, and in-links agree with them", examined, faults)
 
 
 def _urls_have_one_place(database: Database) -> Check:
@@ -325,7 +342,7 @@ def _standings_match(database: Database) -> Check:
     """What is read at the start of depths and reasons is what the URLs have."""
     standings = Standings(database)
     faults = []
-    rows = database.query("SELECT id, url, min(depth, ?), aside FROM urls ORDER BY id", (DEEPEST,))
+    rows = database.query(f"SELECT id, url, min({TRUE_DEPTH}, ?), aside FROM urls {SHORTER} ORDER BY id", (DEEPEST,))
     count = 0
     for url_id, url, depth, aside in rows:
         count += 1

@@ -130,8 +130,9 @@ class ScopeSection:
     filters: tuple[str, ...] = key(text_list, (), "Plugins (pycrawl.filters) that each URL must pass too, by name.")
     content_types: tuple[str, ...] = key(
         text_list,
-        ("text/html", "application/xhtml+xml", "text/plain"),
-        'Only answers with these types are read and stored; "text/*" and "*/*" work too.',
+        ("pages", "documents"),
+        'Only answers with these types are read and stored: "text/csv", "text/*", "*/*", or groups of types: "pages" '
+        '(HTML and plain text), "documents" (PDF, Office and what else docs/documents.md names), "images".',
     )
 
 
@@ -241,6 +242,12 @@ class ContentSection:
         number(0.5, 1),
         0.9,
         "The share of their text that near-duplicates have in common (Jaccard coefficient of 4-word shingles).",
+    )
+    anchors: bool = key(
+        switch,
+        True,
+        "Keep of each link its text, its rel, and whether it stands in the main content. Without this, only what links "
+        "to what is kept.",
     )
 
 

@@ -16,7 +16,7 @@ from pycrawl.crawl.forgetting import carry_on
 from pycrawl.fingerprint.change import change
 from pycrawl.model import Change
 from pycrawl.policy.versions import superseded
-from pycrawl.state import forget_prints, leaving
+from pycrawl.state import forget_prints, leaving, links
 from pycrawl.state.database import Database
 from pycrawl.state.leaving import Version
 from pycrawl.state.near_seen import packed_prints
@@ -67,6 +67,14 @@ def _superseded(database: Database, config: Config, versions: list[Version]) -> 
         return change(packed_prints(database, versions[one].id), packed_prints(database, versions[other].id))
 
     return superseded([version.digest for version in versions], grade, keep, config.recrawl.keep_versions)
+
+
+def tidy_links(database: Database) -> None:
+    """Drop what only superseded versions have linked to or said, where no document goes. The caller holds the
+    directory."""
+    with database.explained():
+        links.tidy(database)
+        database.commit()
 
 
 def compact(directory: CrawlDirectory, database: Database, config: Config, found: Plan, on_step: OnStep) -> None:

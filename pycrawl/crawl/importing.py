@@ -183,6 +183,7 @@ class _Importer:
         done.copies += bool(document.duplicate_of)
         self._remember(url_id, document)
         self._visit(url_id, result, result.body.digest, document.id)
+        session.discovered.add_page(url_id, result.anchors)
         if result.links.hashes:
             session.discovered.add_links(url_id, 1, result.links)
         for ask, links in result.withheld:

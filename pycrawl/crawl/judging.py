@@ -22,8 +22,9 @@ from pycrawl.policy.priority import FRONT_QUEUES
 from pycrawl.state import meta
 from pycrawl.state.database import Database
 from pycrawl.state.sources import let_due_again
+from pycrawl.state.urls_table import settle_depths
 from pycrawl.urls.reasons import Reason
-from pycrawl.urls.scope import Scope
+from pycrawl.urls.scope import Scope, media_types
 
 AT_ONCE = 50_000  # URLs between two commits
 _HOSTS_KEPT = 200_000  # hosts whose facts are kept in memory
@@ -54,7 +55,7 @@ def settings_judged_by(config: Config) -> dict[str, str]:
             config.sitemaps.from_robots, config.feeds.discover,
             _of_hosts(config, "max_url_length", "max_redirects", "rel_nofollow", "meta_robots", "x_robots_tag"),
         ],
-        "types": list(config.scope.content_types),
+        "types": sorted(media_types(config.scope.content_types)),
         "addresses": _fields(config.security, leave_out=("allow_ports",)),
         "robots": [
             politeness.obey_robots, politeness.meta_robots, politeness.x_robots_tag, crawl.name,
@@ -119,6 +120,7 @@ class _Pass:
         done, counts = meta.judging_to(self._database, self._settings)
         if not done:
             self._database.write("DELETE FROM url_standings")  # the columns of `urls` are read instead
+            settle_depths(self._database)
             self._database.write("DELETE FROM url_changes")
         while done < total:
             done = self._judge_some(done, counts)
@@ -172,7 +174,7 @@ class _Pass:
         else:
             self._database.write(
                 f"INSERT OR IGNORE INTO front SELECT {level_in_sql()}, urls.id, urls.host_id, 0 FROM urls"
-                " WHERE id > ? AND id <= ? AND NOT EXISTS (SELECT 1 FROM visits WHERE url_id = urls.id)",
+                " WHERE id > ? AND id <= ? AND visit_id(urls.id) = 0",
                 (after, last),
             )
 
@@ -189,7 +191,7 @@ class _Pass:
         self._database.write(  # queue what is wanted now and was never visited
             f"INSERT OR IGNORE INTO front SELECT {level_in_sql()}, urls.id, urls.host_id, 0"
             " FROM judged JOIN urls ON urls.id = judged.id WHERE judged.aside = 0"
-            " AND NOT EXISTS (SELECT 1 FROM visits WHERE url_id = urls.id)"
+            " AND visit_id(urls.id) = 0"
         )
         if any(code for _, code in changed):
             self._leave_front(after, last)

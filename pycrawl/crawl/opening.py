@@ -6,6 +6,7 @@ from __future__ import annotations
 from pycrawl.crawl.directory import CrawlDirectory
 from pycrawl.state import documents, meta
 from pycrawl.state.database import Database
+from pycrawl.state.urls_table import settle_depths
 from pycrawl.store.aside import Aside, move_aside, note_commit, noted_commit
 from pycrawl.store.compound import CompoundFile
 
@@ -16,6 +17,8 @@ def open_state(directory: CrawlDirectory) -> tuple[Database, Aside | None]:
     database = Database.open(directory.state)
     try:
         with database.explained():
+            settle_depths(database)
+            database.commit()
             noted = noted_commit(directory.path)
             if noted <= meta.collection_commits(database):
                 return database, None

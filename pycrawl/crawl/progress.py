@@ -36,6 +36,7 @@ class RunCounts:
     failed_urls: int = 0  # URLs that were given up
     robots_denied: int = 0  # URLs that robots.txt denied
     unread: dict[str, int] = field(default_factory=dict)  # media type that no parser reads → stored pages
+    unconverted: dict[str, int] = field(default_factory=dict)  # what is wrong with a document → stored documents
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ class SeedOutcome:
 def has_page(database: Database) -> bool:
     """True if a seed, or the page that it redirects to, gave a page when it was last asked for, or has one stored."""
     row = database.query(
-        "SELECT EXISTS (SELECT 1 FROM urls JOIN visits ON visits.url_id = urls.id WHERE urls.depth = 0"
+        "SELECT EXISTS (SELECT 1 FROM urls JOIN visits ON visits.id = visit_id(urls.id) WHERE urls.depth = 0"
         " AND visits.requeued = 0 AND (visits.status BETWEEN 200 AND 299 OR visits.status = 304"
         " OR visits.document_id != 0))"
     ).fetchone()
@@ -43,7 +43,7 @@ def seed_outcomes(database: Database, directory: CrawlDirectory) -> list[SeedOut
         "SELECT urls.url, hosts.key, urls.aside, coalesce(outcome, ''), coalesce(status, 0), coalesce(detail, ''),"
         " hosts.failures + (hosts.robots_failing_since > 0), coalesce(requeued, 1)"
         " FROM urls JOIN hosts ON hosts.id = host_id"
-        " LEFT JOIN visits ON visits.url_id = urls.id WHERE urls.depth = 0 LIMIT ?",
+        " LEFT JOIN visits ON visits.id = visit_id(urls.id) WHERE urls.depth = 0 LIMIT ?",
         (_MOST_SEEDS,),
     )
     outcomes = []

@@ -45,6 +45,7 @@ from pycrawl.state.sources import Sources, SourceVisit
 from pycrawl.state.standings import DEEPEST, Standings
 from pycrawl.state.unwanted import Unwanted
 from pycrawl.state.url_seen import UrlSeen
+from pycrawl.state.visit_ids import visit_ids
 from pycrawl.store.compound import CompoundFile, CompoundWriter, PendingSync
 from pycrawl.store.recovery import recover
 from pycrawl.urls.parts import url_hash
@@ -216,7 +217,7 @@ class Session:
 
     def sieve(self, now: float) -> Added:
         """Hand the discovered URLs to the frontier. Returns what became of them."""
-        if not self.discovered.count:
+        if self.discovered.is_empty:
             return NOTHING_ADDED
         batch, self.discovered = self.discovered, Discovered()
         added = self.frontier.add(batch, now)
@@ -329,6 +330,7 @@ class Session:
             "content seen": self.content_seen.bytes_held(),
             "near-duplicates": self.near_seen.bytes_held(),
             "passages": self.passages.bytes_held(),
+            "visits by URL": visit_ids(self.database).bytes_held(),
             "changes of pages": self.change_rates.bytes_held(),
             **self.frontier.bytes_held(),
             "page cache of the database, at most": self.database.bytes_cached(),
@@ -336,7 +338,9 @@ class Session:
 
     def commit_last(self, now: float) -> None:
         """Make the last commit of a command, with all copies that make the next start quick."""
+        self.sieve(now)
         self._copy_seen(_SAVED_AT_END)
+        self.standings.settle()
         self.commit(now)
 
     def close(self) -> None:

@@ -10,6 +10,8 @@ from typing import Any, NamedTuple, Protocol
 import xxhash
 
 from pycrawl.config import Config
+from pycrawl.convert.converter import Converted
+from pycrawl.convert.kinds import DOCUMENT_TYPES, DocumentKind
 from pycrawl.fetch.cookies import cookies_to_ask_again
 from pycrawl.fetch.transport import REDIRECTS, Response
 from pycrawl.fetcher.result import LONGEST_DETAIL, refused, result, text_header
@@ -26,6 +28,7 @@ from pycrawl.model import (
     StoredBody,
 )
 from pycrawl.native.body_scan import scan_body
+from pycrawl.parse.documents import ConvertedDocument, DocumentParser, missing_reader
 from pycrawl.parse.feed_types import FEED_TYPES, media_type_of
 from pycrawl.parse.links import LinkPacker, Packed
 from pycrawl.parse.parsed import Parsed
@@ -87,17 +90,35 @@ class PageReader:
         self._link_memory = LinkMemory(seed)
         self._wants_prints = config.content.near_duplicates
         self._parsers = Parsers(config.plugins)
-        self._wanted = Wanted(self._agent, False, config.content.main_content if self._wants_prints else "")
+        wants_content = self._wants_prints or config.content.anchors  # links are told apart by it
+        self._wanted = Wanted(
+            self._agent, False, config.content.main_content if wants_content else "", config.content.anchors
+        )
         self._pages = 0
         self.feed_reader: FeedAnswers | None = None  # reads pages that turn out to be feeds; None: they are unwanted
         self.stage_seconds = {"parse": 0.0, "links": 0.0, "close look": 0.0, "prints": 0.0, "record": 0.0}
 
-    def read(self, job: FetchJob, response: Response) -> FetchResult:
+    def document_kind(self, job: FetchJob, response: Response) -> DocumentKind | None:
+        """Returns the kind of document that an answer brings, if it is to be converted before it is read."""
+        if job.kind is not Kind.PAGE or not 200 <= response.status < 300 or response.outcome is not None:
+            return None
+        media_type = media_type_of(text_header(response, b"content-type"))
+        if media_type not in DOCUMENT_TYPES or response.aborted_by_type:
+            return None
+        parser = self._parsers.find(media_type, response.body)
+        if not isinstance(parser, DocumentParser) or (self.feed_reader is not None and media_type in FEED_TYPES):
+            return None
+        is_same = xxhash.xxh3_128_digest(response.body, self._seed) == job.validators.digest
+        return None if is_same else parser.kind
+
+    def read(self, job: FetchJob, response: Response, converted: Converted | None = None) -> FetchResult:
+        """Returns the result of a job. `converted`: the document as HTML; where it is needed and missing, it is waited
+        for here."""
         if response.outcome is not None:
             return result(job, response, response.outcome)
         status = response.status
         if 200 <= status < 300:
-            return self._page(job, response)
+            return self._page(job, response, converted)
         if status == _NOT_MODIFIED and (job.validators.etag or job.validators.last_modified):
             return result(
                 job,
@@ -136,7 +157,7 @@ class PageReader:
             location_verdict=self._scope.code_of(target),
         )
 
-    def _page(self, job: FetchJob, response: Response) -> FetchResult:
+    def _page(self, job: FetchJob, response: Response, converted: Converted | None) -> FetchResult:
         content_type = text_header(response, b"content-type")
         if self.feed_reader is not None and media_type_of(content_type) in FEED_TYPES:
             return self.feed_reader.read(job._replace(kind=Kind.FEED, validators=NO_VALIDATORS), response)
@@ -154,6 +175,10 @@ class PageReader:
         digest = xxhash.xxh3_128_digest(response.body, self._seed)
         if digest == job.validators.digest:
             return result(job, response, Outcome.NOT_MODIFIED, **validators)
+        detail = "" if parser is not None else missing_reader(media_type_of(content_type))
+        if isinstance(parser, DocumentParser):
+            parser = ConvertedDocument(converted if converted is not None else parser.converted(response.body))
+            detail = parser.converted.told
         try:
             reading = self._read(job, body, parser, self._header_wishes(response))
         except PluginFailed as failed:
@@ -163,7 +188,7 @@ class PageReader:
             return result(job, response, Outcome.NOINDEX, **found, **validators)
         stored = self._stored(response, body, parser is None, reading.page, digest)
         self._pages += 1
-        return result(job, response, Outcome.FETCHED, body=stored, **found, **validators)
+        return result(job, response, Outcome.FETCHED, body=stored, detail=detail, **found, **validators)
 
     def _read(self, job: FetchJob, body: Body, parser: Parser | None, header_wishes: frozenset[str]) -> _Reading:
         """Raises PluginFailed. `header_wishes`: what the server asks of robots; the page may ask for more."""
@@ -218,7 +243,7 @@ class PageReader:
     def stored_entry(self, response: Response, content_type: str) -> tuple[StoredBody, list[str]]:
         """Returns an entry of a feed as a record, of an answer that was made of it; and the links in it."""
         body = Body(response.url, content_type, response.body, scan_body(response.body))
-        page = self._parsers.html.parse(body, self._wanted)
+        page = self._parsers.html.parse(body, self._wanted._replace(anchors=False))
         digest = xxhash.xxh3_128_digest(response.body, self._seed)
         return self._stored(response, body, False, page, digest), page.hrefs
 

@@ -13,14 +13,17 @@ from collections import OrderedDict, deque
 from collections.abc import Callable
 from ctypes import c_uint64
 from dataclasses import replace
+from functools import partial
 from multiprocessing.connection import Connection
 from typing import Protocol
 
 from pycrawl.config import Config
+from pycrawl.convert.converter import Converted
 from pycrawl.fetch.faults import note_fault
 from pycrawl.fetch.loop import Loop
 from pycrawl.fetch.transport import TOO_BUSY, Request, RequestTerms, Response, WantsType
 from pycrawl.fetch.transports import new_transport
+from pycrawl.fetcher.documents import DocumentQueue
 from pycrawl.fetcher.feed_result import FeedReader
 from pycrawl.fetcher.named_links import NamedPacker
 from pycrawl.fetcher.page_result import PageReader
@@ -87,6 +90,7 @@ class Fetcher:
         self._at_host: dict[int, int] = {}  # how many of these by host id
         self._behind: dict[int, deque[FetchJob]] = {}  # by host id: jobs whose turn comes when one of these has ended
         self._in_trouble: OrderedDict[int, None] = OrderedDict()  # host ids, until the coordinator knows of it
+        self._documents = DocumentQueue(self._loop, self._on_converted)
         self._answers: list[tuple[FetchJob, Response]] = []  # to be worked on
         self._looked_up: set[int] = set()  # URL ids of jobs whose host's name is being looked up
         self._done: list[FetchResult] = []
@@ -99,11 +103,12 @@ class Fetcher:
 
     def run(self) -> None:
         self._send()  # the first sign of life
-        while not (self._stopping and not self._open and not self._results.is_waiting):
+        while not self._stopping or self._open or self._documents.documents or self._results.is_waiting:
             self._loop.run_once(_SIGN_OF_LIFE_SECONDS)
             self._work()
             if self._done or time.monotonic() - self._sent_at >= _SIGN_OF_LIFE_SECONDS:
                 self._send()
+        self._documents.close()
         self._transport.close()
 
     def _on_jobs(self) -> None:
@@ -229,15 +234,27 @@ class Fetcher:
     def _work(self) -> None:
         """Read the answers that have come; meanwhile their servers have the next requests."""
         for job, response in self._answers:
-            self._read(job, response)
+            kind = self._page_reader.document_kind(job, response)
+            if kind is None:
+                self._read(job, response)
+            elif self._documents.is_full:  # documents never hold up pages: this one is asked for again later
+                self._done.append(result(job, response, Outcome.NO_ROOM))
+            else:
+                self._documents.put(job, response, kind)
             if self._done_bytes > BATCH_BYTES:
                 self._send()
         self._answers.clear()
 
+    def _on_converted(self, job: FetchJob, response: Response, converted: Converted) -> None:
+        self._read_by(partial(self._page_reader.read, converted=converted), job, response)
+
     def _read(self, job: FetchJob, response: Response) -> None:
+        self._read_by(self._readers[job.kind].read, job, response)
+
+    def _read_by(self, read: Callable[[FetchJob, Response], FetchResult], job: FetchJob, response: Response) -> None:
         self._working_on.value = job.url_id
         try:
-            done = self._readers[job.kind].read(job, response)
+            done = read(job, response)
             self._done_bytes += size_of(done)
             if self._done_bytes > MOST_RESULT_BYTES:
                 raise ValueError("a page with too many links for one message")

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pycrawl.model import Kind, Named, PackedLinks, Via
+from pycrawl.model import Kind, Named, PackedAnchors, PackedLinks, Via
 
 _HASH_BYTES = 8
 
@@ -34,6 +34,16 @@ class Source(NamedTuple):
     continues: bool = False  # the parent has named others before, in an earlier part of the same answer
 
 
+class Anchors(NamedTuple):
+    """Links with texts, as columns."""
+
+    pages: NDArray[np.uint64]  # ids of the pages that they stand on
+    urls: NDArray[np.uint64]  # hashes
+    text_hashes: NDArray[np.uint64]
+    texts: list[bytes]
+    flags: NDArray[np.uint8]
+
+
 MOST_RISE = 8  # front queues: to the highest one, from any
 
 
@@ -49,6 +59,11 @@ class Discovered:
         self.count = 0  # URLs with and without text, repetitions included
         self.from_pages = False  # True if some URL was found on a page, so that in-links have to be counted
         self.has_sources = False  # True if some URL is named as a sitemap or feed, or comes with hints
+        self._anchors: dict[int, PackedAnchors | None] = {}  # page that was read → its links with texts, if wanted
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.count and not self._anchors
 
     def add_links(self, parent_id: int, depth: int, links: PackedLinks, ask: int = 0, kind: Kind = Kind.PAGE) -> None:
         """Add links of one page. `depth` is that of the links; `ask` and `kind` are as in `Source`."""
@@ -58,6 +73,28 @@ class Discovered:
             self.has_sources = True
             rise = MOST_RISE
         self._add(Source(parent_id, depth, 0, Via.LINK, ask, kind, rise), links)
+
+    def add_page(self, page_id: int, anchors: PackedAnchors | None) -> None:
+        """Note that a page was read, so that its links replace those that it had before, even if it has none now."""
+        self._anchors[page_id] = anchors
+
+    @property
+    def pages_read(self) -> dict[int, bool]:
+        """Returns the ids of the pages that were read, and for each whether texts of links were wanted."""
+        return {page: anchors is not None for page, anchors in self._anchors.items()}
+
+    def anchors(self) -> Anchors:
+        """Returns the links of all pages that were read with texts."""
+        found = [(page, anchors) for page, anchors in self._anchors.items() if anchors is not None and anchors.flags]
+        texts = b"\n".join([anchors.texts for _, anchors in found]).split(b"\n") if found else []
+        pages = np.array([page for page, _ in found], np.uint64)
+        return Anchors(
+            np.repeat(pages, [len(anchors.flags) for _, anchors in found]),
+            np.frombuffer(b"".join([anchors.urls for _, anchors in found]), np.uint64),
+            np.frombuffer(b"".join([anchors.text_hashes for _, anchors in found]), np.uint64),
+            texts,
+            np.frombuffer(b"".join([anchors.flags for _, anchors in found]), np.uint8),
+        )
 
     def add_robots_sitemaps(self, parent_id: int, depth: int, links: PackedLinks, ask: int, voucher: str) -> None:
         """Add the sitemaps that the robots.txt of the host `voucher` names."""

@@ -34,6 +34,7 @@ class Held:
         self._max_depth = max_depth
         if max_depth == _NEVER:
             return
+        self._standings.settle()  # the statement below reads depths
         rows = self._database.query(
             "SELECT back.url_id, back.host_id, back.revisit, back.seq FROM back JOIN urls ON urls.id = back.url_id"
             " WHERE urls.depth > ?",
@@ -56,12 +57,8 @@ class Held:
             return
         near = [url_id for url_id in ids if not self.is_too_deep(self._standings.depth_of(url_id))]
         self.flush()
-        rows = self._database.query_each(
-            "SELECT urls.depth, held.url_id, held.host_id, held.revisit FROM held JOIN urls ON urls.id = held.url_id"
-            " WHERE held.url_id IN ({})",
-            near,
-        )
-        found = [(priority(depth, 0), url_id, host_id, revisit) for depth, url_id, host_id, revisit in list(rows)]
+        rows = self._database.query_each("SELECT url_id, host_id, revisit FROM held WHERE url_id IN ({})", near)
+        found = [(priority(self._standings.depth_of(row[0]), 0), *row) for row in list(rows)]
         self._database.write_many("DELETE FROM held WHERE url_id = ?", [(row[1],) for row in found])
         self._counters.add("held", -len(found))
         self._front.put(found)

@@ -47,7 +47,7 @@ class Requeuing:
         already or stand aside stay where they are. Returns how many were put back."""
         due = f"requeued = 0 AND url_id IN (SELECT id FROM urls WHERE aside = 0) AND ({condition})"
         level = level_in_sql()
-        self._standings.flush()  # the statements below read depths and reasons
+        self._standings.settle()  # the statements below read depths and reasons
         joined = f"FROM visits JOIN urls ON urls.id = visits.url_id WHERE {due}"
         counts = self._database.query(f"SELECT {level}, count(*) {joined} GROUP BY 1", values).fetchall()
         self._front.flush()

@@ -18,18 +18,18 @@ from numpy.typing import NDArray
 from pycrawl.frontier.discovered import Discovered, Source
 from pycrawl.frontier.front import FrontQueues
 from pycrawl.frontier.judge import Judge
+from pycrawl.frontier.link_keeper import LinkKeeper
 from pycrawl.model import Kind, Via
 from pycrawl.policy.priority import STEPS_UP, priority, raised
-from pycrawl.state import outlinks
 from pycrawl.state.counters import Counters
 from pycrawl.state.database import Database
-from pycrawl.state.documents import visited_of
 from pycrawl.state.hosts import Hosts
+from pycrawl.state.links import Links
 from pycrawl.state.sources import Sources
 from pycrawl.state.standings import DEEPEST, Standings
 from pycrawl.state.unwanted import FORGOTTEN, forgotten_text
 from pycrawl.state.url_seen import Looked, UrlSeen
-from pycrawl.urls import asks
+from pycrawl.state.visit_ids import visited_of
 from pycrawl.urls.parts import host_key
 from pycrawl.urls.reasons import Reason
 
@@ -42,9 +42,6 @@ _BY_ASKING = np.array(
 _BY_REDIRECTS = np.uint8(Reason.TOO_MANY_REDIRECTS.code)
 _EXTERNAL = Reason.EXTERNAL.code
 _STEPS_UP = np.frombuffer(STEPS_UP, np.uint8)
-_ID_BYTES = 4  # of a URL's id, as `outlinks` has it
-_KINDS = asks.SITEMAP | asks.FEED  # bits that say what a URL is, and not that it is not to be followed
-_AS_DEEP = (Via.REDIRECT, Via.SITEMAP, Via.FEED)  # what is named so is as deep as what names it
 _FORGOTTEN = Reason.FORGOTTEN.code
 
 I64 = NDArray[np.int64]
@@ -102,7 +99,8 @@ class Sieve:
         """`level_of(url, host id, depth, in-links)` returns the front queue of a URL. `counts_inlinks`: in-links and
         shorter ways move a URL to a higher one."""
         self._database = database
-        self._outlinks = outlinks.Outlinks(database)
+        self._links = Links(database)
+        self._link_keeper = LinkKeeper(self._links)
         self._hosts = hosts
         self._counters = counters
         self._seen = seen
@@ -128,7 +126,7 @@ class Sieve:
         added = self._enter(batch, looked, texts, sources, source_of, least_depths, seed_hosts, now)
         ids = looked.ids_in_batch()
         ends = np.searchsorted(source_of, np.arange(len(sources)), "right").tolist()
-        self._save_outlinks(ids, sources, ends)
+        self._link_keeper.keep(batch, looked, ids, sources, source_of)
         if batch.has_sources:
             self._enter_sources(ids, sources, ends)
         self._take_in_news(looked, known, sources, source_of, least_depths)
@@ -138,11 +136,11 @@ class Sieve:
 
     def flush(self) -> None:
         """Write the links of pages; to be committed by the caller."""
-        self._outlinks.flush()
+        self._links.flush()
 
     def bytes_held(self) -> int:
         """Returns how many bytes memory holds of the links of pages."""
-        return self._outlinks.bytes_held()
+        return self._links.bytes_held()
 
     # New URLs
 
@@ -232,29 +230,9 @@ class Sieve:
             self._counters.add("lost_hashes", lost)
             log.error("%d links came as hashes of URLs that are not known: this is a fault of pycrawl", lost)
 
-    def _save_outlinks(self, ids: U32, sources: list[Source], ends: list[int]) -> None:
-        """Keep the ids of the URLs that each page, sitemap or feed names or redirects to, without links that ask not to
-        be followed. `ids` are those of the batch, of which source i has those up to the place `ends[i]`."""
-        packed = ids.tobytes()
-        rows: dict[int, bytes] = {}
-        begin = 0
-        for source, end in zip(sources, ends, strict=True):
-            if source.parent_id and not source.ask & ~_KINDS and source.via is not Via.ROBOTS:
-                if source.via in _AS_DEEP:
-                    targets = (ids[begin:end] | outlinks.REDIRECT).tobytes()
-                else:
-                    targets = packed[_ID_BYTES * begin : _ID_BYTES * end]
-                before = rows.get(source.parent_id)
-                if before is None and source.continues:
-                    saved = self._outlinks.targets_of([source.parent_id])
-                    before = next((some.tobytes() for _, some in saved), None)
-                rows[source.parent_id] = targets if before is None else before + targets
-            begin = end
-        self._outlinks.put(rows)
-
     def _enter_sources(self, ids: U32, sources: list[Source], ends: list[int]) -> None:
         """Enter URLs that are named as sitemaps or feeds, and what sitemaps say of others. `ids` and `ends` are as in
-        `_save_outlinks`."""
+        `add`."""
         on_pages: list[U32] = []  # feeds that pages name: most of them again and again
         begin = 0
         for source, end in zip(sources, ends, strict=True):
@@ -313,10 +291,8 @@ class Sieve:
             self._standings.set_depths(np.array([url_id], np.uint32), depth)
         while shrunk:
             further: dict[int, int] = {}
-            for page, targets in self._outlinks.targets_of(list(shrunk)):
-                is_redirect = targets >= outlinks.REDIRECT
-                for part, depth in ((targets[~is_redirect], shrunk[page] + 1), (targets[is_redirect], shrunk[page])):
-                    part = part & ~outlinks.REDIRECT
+            for page, linked, led_to in self._links.targets_of(list(shrunk)):
+                for part, depth in ((linked, shrunk[page] + 1), (led_to, shrunk[page])):
                     deeper = part[self._standings.depths_of(part) > min(depth, DEEPEST)]
                     before = self._standings.depths_of(deeper).tolist()
                     self._standings.set_depths(deeper, depth)
@@ -330,13 +306,14 @@ class Sieve:
         wait in a front queue rise. News only clear reasons, so that no URL has to leave a queue."""
         if not news:
             return
-        self._standings.flush()  # the query reads depths: one from before a shorter way was found would undo it
+        self._standings.flush()  # rows have the depths of before else, and one of them would undo a shorter way
         rows = self._database.query_each(
             "SELECT id, url, host_id, depth, hops, ask, aside FROM urls WHERE id IN ({})", sorted(news)
         )
         wanted = []
         for url_id, url, host_id, depth, hops, ask, before in list(rows):
             one = news[url_id]
+            depth = self._standings.true_depth(url_id, depth)
             depth = depth if one.depth is None else min(depth, one.depth)
             ask = 0 if one.clears_ask else ask
             hops = 0 if one.clears_hops else hops

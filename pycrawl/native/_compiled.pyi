@@ -25,15 +25,18 @@ def scan(
     element: Callable[[str, dict[str, str]], object],
     wants_text: bool,
     content: int,
-    anchors: dict[str, str] | None,
+    anchors: list[str] | None,
+    most_anchors: int,
+    longest_anchor: int,
     /,
-) -> tuple[str, str, bytes]:
-    """Title, text, and main content of a page, this in UTF-8 (`content` 0: not wanted, 1: found by its rules, 2: all
-    text); empty where they are not wanted. Markup in bytes must be well-formed UTF-8.
+) -> tuple[str, str, bytes, bytes, bytes]:
+    """Title, text, main content of a page, this in UTF-8 (`content` 0: not wanted, 1: found by its rules, 2: all text),
+    texts and flags of its links as in `Anchors`; empty where they are not wanted. Markup in bytes must be well-formed
+    UTF-8.
 
     Links go into `hrefs`, in the document's order; `element` is called for what else may matter to a crawler: html with
-    lang, base, link, meta, iframe, frame, and links with rel=nofollow. `anchors`, if wanted, takes the last text of the
-    links to each href.
+    lang, base, link, meta, iframe, frame, and links with rel=nofollow. `anchors`, if wanted, takes the URLs of the
+    first `most_anchors` links that have a place in the text; their texts are cut to `longest_anchor` bytes.
     """
 
 def is_plain_pickle(data: Any, /) -> bool:
@@ -56,4 +59,16 @@ class LinkCache:
     def look(
         self, hrefs: list[str], home: str, folder: str, skips_empty: bool, own: int, /
     ) -> tuple[bytes, bytes, list[str]]: ...
+    def anchors(
+        self,
+        hrefs: list[str],
+        texts: bytes,
+        flags: bytes,
+        home: str,
+        folder: str,
+        skips_empty: bool,
+        own: int,
+        resolved: dict[str, int],
+        /,
+    ) -> tuple[bytes, bytes, bytes, bytes]: ...
     def add(self, text: str, value: int, /) -> None: ...

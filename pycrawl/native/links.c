@@ -145,6 +145,13 @@ typedef struct {
     PyObject *unknown;
 } Found;
 
+/* How many bytes of a link stand before its fragment. */
+static size_t without_fragment(const char *text, size_t length) {
+    const char *mark = memchr(text, '#', length);
+    /* Behind white space it is the parser's to say where the URL ends. */
+    return mark != NULL && (mark == text || (byte)mark[-1] > ' ') ? (size_t)(mark - text) : length;
+}
+
 static int look_at(const LinkCache *cache, const Place *place, PyObject *href, bool skips_empty, uint64_t own, Found *found) {
     Py_ssize_t size;
     const char *text = PyUnicode_AsUTF8AndSize(href, &size);
@@ -152,11 +159,7 @@ static int look_at(const LinkCache *cache, const Place *place, PyObject *href, b
         PyErr_Clear();
         return PyList_Append(found->unknown, href);
     }
-    size_t length = (size_t)size;
-    const char *mark = memchr(text, '#', length);
-    if (mark != NULL && (mark == text || (byte)mark[-1] > ' ')) { /* else it is the parser's to say where the URL ends */
-        length = (size_t)(mark - text);
-    }
+    size_t length = without_fragment(text, (size_t)size);
     if (length == 0 && skips_empty) {
         return 0;
     }
@@ -181,9 +184,9 @@ static int look_at(const LinkCache *cache, const Place *place, PyObject *href, b
     if (length == (size_t)size) {
         return PyList_Append(found->unknown, href);
     }
-    PyObject *without_fragment = PyUnicode_DecodeUTF8(text, (Py_ssize_t)length, NULL);
-    int failed = without_fragment == NULL ? -1 : PyList_Append(found->unknown, without_fragment);
-    Py_XDECREF(without_fragment);
+    PyObject *kept = PyUnicode_DecodeUTF8(text, (Py_ssize_t)length, NULL);
+    int failed = kept == NULL ? -1 : PyList_Append(found->unknown, kept);
+    Py_XDECREF(kept);
     return failed;
 }
 
@@ -240,6 +243,123 @@ static PyObject *cache_look(PyObject *self, PyObject *args) {
     return look_at_all((LinkCache *)self, &place, hrefs, skips_empty, own);
 }
 
+/* Anchors: what each link of a page came to, with the hash of its text. */
+
+/* What a link came to: the hash of its URL, from the cache, or from `resolved` (links of this page that the cache did not
+   know, by their text); 0 if it is of no use. */
+static uint64_t came_to(const LinkCache *cache, const Place *place, PyObject *href, bool skips_empty, PyObject *resolved) {
+    Py_ssize_t size;
+    const char *text = PyUnicode_AsUTF8AndSize(href, &size);
+    if (text == NULL) {
+        PyErr_Clear();
+        return 0;
+    }
+    size_t length = without_fragment(text, (size_t)size);
+    if (length == 0 && skips_empty) {
+        return 0;
+    }
+    char written[LONGEST_TEXT];
+    size_t written_length = length ? write_out(place, text, length, written) : 0;
+    uint64_t value = written_length ? remembered(cache, key_of(cache, (const byte *)written, written_length)) : 0;
+    if (value != 0) {
+        return value >= FIRST_HASH ? value : 0;
+    }
+    PyObject *kept = PyUnicode_DecodeUTF8(text, (Py_ssize_t)length, NULL);
+    PyObject *found = kept != NULL ? PyDict_GetItem(resolved, kept) : NULL;
+    value = found != NULL ? PyLong_AsUnsignedLongLong(found) : 0;
+    Py_XDECREF(kept);
+    return PyErr_Occurred() ? 0 : value;
+}
+
+typedef struct {
+    uint64_t *set, *urls, *keys; /* set: what was met on this page */
+    char *texts;
+    byte *flags;
+    size_t mask, count, length; /* of the texts */
+} Gathered;
+
+/* Adds a link that was not met yet on this page with the same text and flags. */
+static void gather(const LinkCache *cache, Gathered *gathered, uint64_t url, const char *text, size_t length, byte flags) {
+    uint64_t key = length ? key_of(cache, (const byte *)text, length) : 0;
+    uint64_t whole = mixed(url ^ cache->secrets[1], mixed(key ^ cache->secrets[0], (uint64_t)flags + 1) ^ cache->secrets[1]);
+    if (!add_to_set(gathered->set, gathered->mask, whole ? whole : 1)) {
+        return;
+    }
+    gathered->urls[gathered->count] = url;
+    gathered->keys[gathered->count] = key;
+    gathered->flags[gathered->count++] = flags;
+    memcpy(gathered->texts + gathered->length, text, length);
+    gathered->length += length;
+    gathered->texts[gathered->length++] = '\n';
+}
+
+static PyObject *gather_all(
+    const LinkCache *cache, const Place *place, PyObject *hrefs, const char *texts, size_t texts_length, const byte *flags,
+    size_t count, bool skips_empty, uint64_t own, PyObject *resolved
+) {
+    size_t slots = 16;
+    while (slots < 2 * count + 2) {
+        slots *= 2;
+    }
+    Gathered gathered = {.mask = slots - 1};
+    gathered.set = calloc(slots, sizeof *gathered.set);
+    gathered.urls = malloc((2 * count + 1) * sizeof *gathered.urls);
+    gathered.texts = malloc(texts_length + 1);
+    gathered.flags = malloc(count + 1);
+    PyObject *result = NULL;
+    if (gathered.set == NULL || gathered.urls == NULL || gathered.texts == NULL || gathered.flags == NULL) {
+        PyErr_NoMemory();
+    } else {
+        gathered.keys = gathered.urls + count;
+        const char *end = texts + texts_length;
+        for (size_t number = 0; number < count && !PyErr_Occurred(); number++) {
+            const char *behind = texts < end ? memchr(texts, '\n', (size_t)(end - texts)) : NULL;
+            behind = behind != NULL ? behind : end;
+            uint64_t url = came_to(cache, place, PyList_GetItem(hrefs, (Py_ssize_t)number), skips_empty, resolved);
+            if (url != 0 && url != own) {
+                gather(cache, &gathered, url, texts, (size_t)(behind - texts), flags[number]);
+            }
+            texts = behind < end ? behind + 1 : end;
+        }
+        if (!PyErr_Occurred()) {
+            Py_ssize_t bytes = (Py_ssize_t)(gathered.count * sizeof *gathered.urls);
+            result = Py_BuildValue(
+                "y#y#y#y#", gathered.urls, bytes, gathered.keys, bytes, gathered.texts,
+                (Py_ssize_t)(gathered.length ? gathered.length - 1 : 0), gathered.flags, (Py_ssize_t)gathered.count);
+        }
+    }
+    free(gathered.set);
+    free(gathered.urls);
+    free(gathered.texts);
+    free(gathered.flags);
+    return result;
+}
+
+static PyObject *cache_anchors(PyObject *self, PyObject *args) {
+    PyObject *hrefs, *resolved;
+    Place place;
+    const char *texts, *flags;
+    Py_ssize_t home_length, folder_length, texts_length, count;
+    int skips_empty;
+    unsigned long long own;
+    if (!PyArg_ParseTuple(args, "O!y#y#s#s#pKO!", &PyList_Type, &hrefs, &texts, &texts_length, &flags, &count, &place.home,
+                          &home_length, &place.folder, &folder_length, &skips_empty, &own, &PyDict_Type, &resolved)) {
+        return NULL;
+    }
+    bool are_texts = PyList_Size(hrefs) == count;
+    for (Py_ssize_t number = 0; are_texts && number < count; number++) {
+        are_texts = PyUnicode_Check(PyList_GetItem(hrefs, number));
+    }
+    if (!are_texts) {
+        PyErr_SetString(PyExc_TypeError, "expected a list of texts, and flags for each");
+        return NULL;
+    }
+    place.home_length = (size_t)home_length;
+    place.folder_length = (size_t)folder_length;
+    return gather_all((LinkCache *)self, &place, hrefs, texts, (size_t)texts_length, (const byte *)flags, (size_t)count,
+                      skips_empty, own, resolved);
+}
+
 static PyObject *cache_add(PyObject *self, PyObject *args) {
     const char *text;
     Py_ssize_t length;
@@ -291,6 +411,7 @@ static void cache_dealloc(PyObject *self) {
 
 static PyMethodDef methods[] = {
     {"look", cache_look, METH_VARARGS, "What is known of a page's links."},
+    {"anchors", cache_anchors, METH_VARARGS, "What a page's links came to, with the hashes of their texts."},
     {"add", cache_add, METH_VARARGS, "Remember what a link came to."},
     {NULL, NULL, 0, NULL},
 };

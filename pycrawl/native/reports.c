@@ -119,24 +119,11 @@ static bool mentions(const Attribute *attribute, const char *word) {
 
 int end_link(Page *page) {
     page->in_link = false;
-    if (page->anchor_href == NULL) {
-        return 0;
+    if (page->is_anchor_open) {
+        page->anchors[page->anchor_count - 1].end = page->length;
+        page->is_anchor_open = false;
     }
-    size_t begin = page->anchor_begin, end = page->length;
-    while (begin < end && is_space[(byte)page->text[begin]]) {
-        begin++;
-    }
-    while (end > begin && is_space[(byte)page->text[end - 1]]) {
-        end--;
-    }
-    int failed = 0;
-    if (end > begin) {
-        PyObject *text = PyUnicode_DecodeUTF8(page->text + begin, (Py_ssize_t)(end - begin), "replace");
-        failed = text == NULL || PyDict_SetItem(page->anchors, page->anchor_href, text) < 0 ? -1 : 0;
-        Py_XDECREF(text);
-    }
-    Py_CLEAR(page->anchor_href);
-    return failed;
+    return 0;
 }
 
 /* Adds the link of the tag that was read last. Returns its URL, or NULL, with an error set only if that failed. */
@@ -163,17 +150,75 @@ int add_href(Page *page) {
     return PyErr_Occurred() ? -1 : 0;
 }
 
-int begin_link(Page *page) {
-    if (end_link(page) < 0) {
-        return -1;
+static bool is_word(const byte *from, size_t length, const char *word) {
+    size_t same = 0;
+    while (same < length && word[same] != 0 && small(from[same]) == (byte)word[same]) {
+        same++;
     }
-    page->in_link = true;
-    PyObject *url = add_url(page);
-    if (url != NULL && page->anchors != NULL) {
-        page->anchor_href = url;
-        page->anchor_begin = page->length;
+    return same == length && word[same] == 0;
+}
+
+static byte rel_flags(const Attribute *rel) {
+    byte flags = 0;
+    const byte *from = rel->value, *end = from + rel->value_length;
+    while (from < end) {
+        const byte *begin = from;
+        while (from < end && !is_space[*from]) {
+            from++;
+        }
+        size_t length = (size_t)(from - begin);
+        flags |= is_word(begin, length, "nofollow") ? LINK_NOFOLLOW : 0;
+        flags |= is_word(begin, length, "sponsored") ? LINK_SPONSORED : 0;
+        flags |= is_word(begin, length, "ugc") ? LINK_UGC : 0;
+        from += from < end;
+    }
+    return flags;
+}
+
+/* Does the link go on that ended last? So it is if its URL and flags are the same, and nothing is shown between the two: a
+   browser makes two links of one that paragraphs or tables cut. */
+static bool goes_on(const Page *page, PyObject *url, byte flags) {
+    if (page->anchor_count == 0) {
+        return false;
+    }
+    const Anchor *last = &page->anchors[page->anchor_count - 1];
+    size_t between = page->length - last->end;
+    if (last->flags != flags || between > 1 || (between == 1 && page->text[last->end] != '\n')) {
+        return false;
+    }
+    PyObject *last_url = PyList_GetItem(page->anchor_hrefs, (Py_ssize_t)page->anchor_count - 1);
+    return last_url != NULL && PyUnicode_Compare(last_url, url) == 0;
+}
+
+static int begin_anchor(Page *page, PyObject *url) {
+    const Attribute *rel = attribute(page, "rel");
+    byte flags = rel != NULL ? rel_flags(rel) : 0;
+    if (goes_on(page, url, flags)) {
+        page->is_anchor_open = true;
         return 0;
     }
-    Py_XDECREF(url);
-    return url == NULL && PyErr_Occurred() ? -1 : 0;
+    if (page->anchor_count >= page->most_anchors) {
+        return 0;
+    }
+    if (more_room((void **)&page->anchors, &page->anchor_room, page->anchor_count + 1, sizeof *page->anchors) < 0 ||
+        PyList_Append(page->anchor_hrefs, url) < 0) {
+        return -1;
+    }
+    page->anchors[page->anchor_count++] =
+        (Anchor){.begin = page->length, .end = page->length, .block = page->block_count, .flags = flags};
+    page->is_anchor_open = true;
+    return 0;
+}
+
+int begin_link(Page *page) {
+    end_link(page);
+    page->in_link = true;
+    PyObject *url = add_url(page);
+    if (url == NULL) {
+        return PyErr_Occurred() ? -1 : 0;
+    }
+    bool is_wanted = page->anchor_hrefs != NULL && !page->boxes[page->box].unseen;
+    int failed = is_wanted ? begin_anchor(page, url) : 0;
+    Py_DECREF(url);
+    return failed;
 }

@@ -205,22 +205,47 @@ int end_element(Page *page) {
 
 /* Results */
 
-static PyObject *results_of(Page *page, bool wants_text, int wants_content) {
+/* The flags of all anchors. Those that begin in no block of the main content are in the page's frame; `kept` says which
+   blocks those are, or is NULL if all are. */
+static PyObject *anchor_flags(const Page *page, const bool *kept) {
+    PyObject *flags = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)page->anchor_count);
+    char *to = flags != NULL ? PyBytes_AsString(flags) : NULL;
+    for (size_t number = 0; to != NULL && number < page->anchor_count; number++) {
+        const Anchor *anchor = &page->anchors[number];
+        bool in_frame = kept != NULL && (anchor->block >= page->block_count || !kept[anchor->block]);
+        to[number] = (char)(anchor->flags | (in_frame ? LINK_FRAME : 0));
+    }
+    return flags;
+}
+
+static PyObject *results_of(Page *page, bool wants_text, int wants_content, size_t longest_anchor) {
     size_t length = page->length;
     if (length && page->text[length - 1] == '\n') {
         length--;
     }
-    PyObject *content = wants_content == RULED && page->block_count ? content_of(page) : NULL;
-    if (content == NULL && !PyErr_Occurred()) {
+    bool *kept = calloc(page->block_count + 1, 1);
+    if (kept == NULL) {
+        return PyErr_NoMemory();
+    }
+    PyObject *content = wants_content == RULED && page->block_count ? content_of(page, kept) : NULL;
+    PyObject *flags = PyErr_Occurred() ? NULL : anchor_flags(page, content != NULL ? kept : NULL);
+    free(kept);
+    if (content == NULL && flags != NULL) {
         content = PyBytes_FromStringAndSize(page->text, wants_content ? (Py_ssize_t)length : 0);
     }
     PyObject *text = content != NULL ? PyUnicode_DecodeUTF8(page->text, wants_text ? (Py_ssize_t)length : 0, "replace") : NULL;
-    if (page->title == NULL && text != NULL) {
+    PyObject *anchors = text != NULL ? anchor_texts(page, longest_anchor) : NULL;
+    if (page->title == NULL && anchors != NULL) {
         page->title = PyUnicode_FromString("");
     }
-    PyObject *results = text != NULL && page->title != NULL ? Py_BuildValue("OOO", page->title, text, content) : NULL;
+    PyObject *results = NULL;
+    if (flags != NULL && anchors != NULL && page->title != NULL) {
+        results = Py_BuildValue("OOOOO", page->title, text, content, anchors, flags);
+    }
+    Py_XDECREF(flags);
     Py_XDECREF(content);
     Py_XDECREF(text);
+    Py_XDECREF(anchors);
     return results;
 }
 
@@ -230,29 +255,30 @@ static void release(Page *page) {
     free(page->boxes);
     free(page->opened);
     free(page->attributes);
+    free(page->anchors);
     Py_XDECREF(page->title);
-    Py_XDECREF(page->anchor_href);
 }
 
 PyObject *native_scan(PyObject *self, PyObject *args) {
     (void)self;
     const char *markup;
-    Py_ssize_t length;
+    Py_ssize_t length, most_anchors, longest_anchor;
     int wants_text, wants_content;
     PyObject *anchors;
     Page page = {0};
-    if (!PyArg_ParseTuple(args, "s#O!OpiO", &markup, &length, &PyDict_Type, &page.hrefs, &page.element, &wants_text,
-                          &wants_content, &anchors)) {
+    if (!PyArg_ParseTuple(args, "s#O!OpiOnn", &markup, &length, &PyDict_Type, &page.hrefs, &page.element, &wants_text,
+                          &wants_content, &anchors, &most_anchors, &longest_anchor)) {
         return NULL;
     }
-    if (!are_entities_set() || (anchors != Py_None && !PyDict_Check(anchors))) {
-        PyErr_SetString(PyExc_TypeError, "expected entities to be set, and anchors to be a dict or None");
+    if (!are_entities_set() || (anchors != Py_None && !PyList_Check(anchors)) || most_anchors < 0 || longest_anchor < 0) {
+        PyErr_SetString(PyExc_TypeError, "expected entities to be set, and anchors to be a list or None");
         return NULL;
     }
     page.at = (const byte *)markup;
     page.end = page.at + length;
     page.wants_text = wants_text || wants_content || anchors != Py_None;
-    page.anchors = anchors != Py_None ? anchors : NULL;
+    page.anchor_hrefs = anchors != Py_None ? anchors : NULL;
+    page.most_anchors = (size_t)most_anchors;
     PyObject *results = NULL;
     size_t opened_room = 0;
     size_t first_room = page.wants_text ? (size_t)length + 64 : 64;
@@ -263,7 +289,7 @@ PyObject *native_scan(PyObject *self, PyObject *args) {
         page.opened[0] = (Opened){0};
         page.box_count = 1;
         if (read_page(&page) == 0) {
-            results = results_of(&page, wants_text, wants_content);
+            results = results_of(&page, wants_text, wants_content, (size_t)longest_anchor);
         }
     }
     release(&page);

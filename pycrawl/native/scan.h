@@ -27,6 +27,16 @@ typedef struct {
     bool is_inert; /* it or a box around it is a template: not part of the page */
 } Opened;
 
+/* A link with a text: where that stands in the page's text, the number of the block that it begins in, and bits of
+   urls/link_flags.py. */
+typedef struct {
+    size_t begin, end, block;
+    byte flags;
+} Anchor;
+
+/* These have the values that urls/link_flags.py gives them. */
+enum { LINK_FRAME = 1, LINK_NOFOLLOW = 2, LINK_SPONSORED = 4, LINK_UGC = 8 };
+
 typedef struct {
     const byte *at, *end; /* what is still to be read */
     /* the tag that was read last */
@@ -53,9 +63,11 @@ typedef struct {
     uint16_t inline_open[INLINE_COUNTERS];
     uint32_t inline_box[INLINE_COUNTERS];
     /* what is found */
-    PyObject *hrefs, *element, *anchors, *title;
-    PyObject *anchor_href; /* of the link that is open; only where anchor texts are wanted */
-    size_t anchor_begin;
+    PyObject *hrefs, *element, *title;
+    PyObject *anchor_hrefs; /* a list: the URL of each anchor; NULL if none are wanted */
+    Anchor *anchors;
+    size_t anchor_count, anchor_room, most_anchors;
+    bool is_anchor_open; /* the last one: its link has not ended */
 } Page;
 
 /* Makes room for `wanted` items of `size` bytes in an array that has it for `room`. Returns -1 with an error set if there
@@ -80,7 +92,11 @@ int end_element(Page *page);
 /* text.c */
 int add_text(Page *page, const byte *from, const byte *end, bool keeps_nuls);
 int end_block(Page *page);
-PyObject *content_of(Page *page);
+/* Main content in UTF-8; NULL with no error set if it is too little, and all text is meant. `kept` has a place for each block,
+   and is filled with whether it belongs to the content. */
+PyObject *content_of(Page *page, bool *kept);
+/* The texts of all anchors, joined by line breaks, each at most `longest` bytes. */
+PyObject *anchor_texts(const Page *page, size_t longest);
 
 /* boxes.c */
 int open_box(Page *page, bool is_unseen);

@@ -186,14 +186,12 @@ int end_block(Page *page) {
     return 0;
 }
 
-/* Main content in UTF-8; NULL with no error set if it is too little, and all text is meant. */
-PyObject *content_of(Page *page) {
+PyObject *content_of(Page *page, bool *kept) {
     size_t count = page->block_count;
-    bool *kept = malloc(count + 1);
     double *worths = malloc((count + 1) * sizeof *worths);
     char *joined = malloc(page->length + 1);
     PyObject *content = NULL;
-    if (kept == NULL || worths == NULL || joined == NULL) {
+    if (worths == NULL || joined == NULL) {
         PyErr_NoMemory();
     } else if (choose_content(page->boxes, page->box_count, page->blocks, count, kept, worths)) {
         char *to = joined;
@@ -208,6 +206,48 @@ PyObject *content_of(Page *page) {
     }
     free(joined);
     free(worths);
-    free(kept);
     return content;
+}
+
+/* An anchor's text without white space around it, cut to `longest` bytes between two characters; its length. */
+static size_t trimmed(const char **text, const char *end, size_t longest) {
+    const char *begin = *text;
+    while (begin < end && is_space[(byte)*begin]) {
+        begin++;
+    }
+    if ((size_t)(end - begin) > longest) {
+        end = begin + longest;
+        while (end > begin && ((byte)*end & 0xC0) == 0x80) {
+            end--;
+        }
+    }
+    while (end > begin && is_space[(byte)end[-1]]) {
+        end--;
+    }
+    *text = begin;
+    return (size_t)(end - begin);
+}
+
+PyObject *anchor_texts(const Page *page, size_t longest) {
+    size_t size = 0;
+    for (size_t number = 0; number < page->anchor_count; number++) {
+        size_t length = page->anchors[number].end - page->anchors[number].begin;
+        size += (length < longest ? length : longest) + 1;
+    }
+    char *joined = malloc(size + 1), *to = joined;
+    if (joined == NULL) {
+        return PyErr_NoMemory();
+    }
+    for (size_t number = 0; number < page->anchor_count; number++) {
+        const char *from = page->text + page->anchors[number].begin;
+        size_t length = trimmed(&from, page->text + page->anchors[number].end, longest);
+        for (size_t place = 0; place < length; place++) {
+            to[place] = from[place] == '\n' ? ' ' : from[place]; /* between two blocks */
+        }
+        to += length;
+        *to++ = '\n';
+    }
+    PyObject *texts = PyBytes_FromStringAndSize(joined, to > joined ? to - joined - 1 : 0);
+    free(joined);
+    return texts;
 }

@@ -25,8 +25,13 @@ from pycrawl.parse.text import Block, Outline, letter_count, word_count
 
 def page_text(page: Outline, method: str = "dom") -> str:
     """The main content of a page; all its text if that has too few words."""
+    return _joined(content_blocks(page, method))
+
+
+def content_blocks(page: Outline, method: str) -> list[Block]:
+    """The blocks of a page's main content; all of them if those have too few words."""
     kept = _kept_blocks(page, method)
-    return _joined(kept) if _words_of(kept) >= FEWEST_WORDS else page.text()
+    return kept if _words_of(kept) >= FEWEST_WORDS else page.blocks
 
 
 def main_content(page: Outline, method: str = "dom") -> str:

@@ -110,7 +110,10 @@ def _read_xml(data: bytes, content_type: str, url: str) -> Feed:
         raise Unreadable(found.fault or "not-a-feed")
     found.entries = [_entry(one) for one in read.entries[: MOST_ENTRIES + 1]]
     _take_wishes(data, found)
-    for link in read.feed.get("links", []):
+    links = read.feed.get("links")
+    for link in links if isinstance(links, list) else ():  # an element <links> of a feed takes the list's place
+        if not isinstance(link, dict):
+            continue
         rel, href = str(link.get("rel", "")), str(link.get("href", ""))[:_LONGEST_LINK]
         if rel == "hub":
             found.hub = found.hub or href

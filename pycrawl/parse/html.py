@@ -17,7 +17,8 @@ from pycrawl.parse import text as text_rules
 from pycrawl.parse.charset import ASCII, Charset, charset_of, in_utf8
 from pycrawl.parse.feed_types import FEED_TYPES, media_type_of
 from pycrawl.parse.link_encoding import in_page_encoding
-from pycrawl.parse.parsed import Parsed
+from pycrawl.parse.parsed import Anchors, Parsed
+from pycrawl.urls.link_flags import LONGEST_ANCHOR, MOST_ANCHORS
 
 _SPACE = " \t\n\f\r"  # of HTML; str.strip() takes more
 _LINE_BREAKS = {ord(character): None for character in "\t\n\r"}
@@ -137,23 +138,25 @@ def parse_html(
     """
     markup, charset = in_utf8(body, content_type, scan_body(body) if seen is None else seen)
     reader = _Reader(agent)
-    anchors: dict[str, str] = {}
+    anchored: list[str] | None = [] if with_anchors else None
     if compiled is not None and main_content in _COMPILED_METHODS and not by_tree:
-        title, text, content = compiled.scan(
+        title, text, content, anchor_texts, anchor_flags = compiled.scan(
             markup,
             reader.hrefs,
             reader.element,
             with_text,
             _COMPILED_METHODS.index(main_content),
-            anchors if with_anchors else None,
+            anchored,
+            MOST_ANCHORS,
+            LONGEST_ANCHOR,
         )
     else:
         from pycrawl.parse.tree import read_tree
 
         if isinstance(markup, bytes):
             markup = markup.decode()
-        title, text, main_text = read_tree(
-            markup, reader.element, with_text, main_content, anchors if with_anchors else None
+        title, text, main_text, anchor_texts, anchor_flags = read_tree(
+            markup, reader.element, with_text, main_content, anchored
         )
         content = main_text.encode("utf-8", "replace")
     hrefs, nofollow_hrefs, base_href = [*reader.hrefs], [*reader.nofollow_hrefs], reader.base_href
@@ -166,7 +169,7 @@ def parse_html(
                 hrefs, nofollow_hrefs = _changed(hrefs, changed), _changed(nofollow_hrefs, changed)
                 feed_hrefs = _changed(feed_hrefs, changed)
                 base_href = changed.get(base_href, base_href)
-                anchors = {changed.get(href, href): text for href, text in anchors.items()}
+                anchored = [changed.get(href, href) for href in anchored] if anchored else anchored
     return Parsed(
         hrefs=hrefs,
         nofollow_hrefs=nofollow_hrefs,
@@ -178,7 +181,7 @@ def parse_html(
         content_utf8=content if main_content else None,
         title=title,
         language=reader.language,
-        anchors=anchors,
+        anchors=None if anchored is None else Anchors(anchored, anchor_texts, anchor_flags),
     )
 
 

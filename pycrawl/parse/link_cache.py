@@ -12,13 +12,16 @@ FIRST_HASH = 256
 LONGEST_TEXT = 512  # bytes; longer ones are not remembered
 
 _SCHEMES = ("http://", "https://")
+_WORD = (1 << 64) - 1
 
 
 class LinkCache:
     """Forgets everything when it is full."""
 
-    def __init__(self, entries: int) -> None:
+    def __init__(self, entries: int, first_secret: int, second_secret: int) -> None:
+        """The secrets are the key of the hash that texts of links are known by."""
         self._entries = entries
+        self._secrets = (first_secret, second_secret)
         self._values: dict[str, int] = {}
 
     def look(
@@ -52,12 +55,61 @@ class LinkCache:
         known.pop(own, None)
         return array("Q", known).tobytes(), bytes(reasons), [*unknown]
 
+    def anchors(
+        self,
+        hrefs: list[str],
+        texts: bytes,
+        flags: bytes,
+        home: str,
+        folder: str,
+        skips_empty: bool,
+        own: int,
+        resolved: dict[str, int],
+    ) -> tuple[bytes, bytes, bytes, bytes]:
+        """Of the links of a page with their texts (`Anchors`), each distinct one once: the hashes of their URLs and of
+        their texts (0: it has none), the texts, and the flags. Links to the page itself, and those that are not
+        followed, are left out. `resolved` has what those links of the page came to that `look` did not know."""
+        found: dict[tuple[int, bytes, int], None] = {}
+        for href, text, flag in zip(hrefs, texts.split(b"\n"), flags, strict=False):
+            link = without_fragment(href)
+            if not link and skips_empty:
+                continue
+            value = self._values.get(absolute(link, home, folder), 0) or resolved.get(link, 0)
+            if value >= FIRST_HASH and value != own:
+                found[value, text, flag] = None
+        keys = array("Q", [key_of(text, *self._secrets) if text else 0 for _, text, _ in found])
+        urls = array("Q", [value for value, _, _ in found])
+        return urls.tobytes(), keys.tobytes(), b"\n".join([text for _, text, _ in found]), bytes([f for *_, f in found])
+
     def add(self, text: str, value: int) -> None:
         """Remember what the link with this text, written out, came to."""
         if len(text) <= LONGEST_TEXT:
             if len(self._values) >= self._entries:
                 self._values.clear()
             self._values[text] = value
+
+
+def key_of(text: bytes, first_secret: int, second_secret: int) -> int:
+    """Returns 64 bits of a keyed hash, as `native/links.c` does."""
+    state = first_secret
+    if len(text) >= 16:
+        for place in range(0, len(text) - 16, 16):
+            low, high = _two_words(text[place : place + 16])
+            state = _mixed(low ^ second_secret, high ^ state)
+        low, high = _two_words(text[-16:])
+    else:
+        low, high = _two_words(text.ljust(16, b"\0"))
+    state = _mixed(low ^ second_secret, high ^ state)
+    return _mixed(state ^ second_secret, len(text) ^ first_secret) or 1
+
+
+def _two_words(text: bytes) -> tuple[int, int]:
+    return int.from_bytes(text[:8], "little"), int.from_bytes(text[8:], "little")
+
+
+def _mixed(one: int, other: int) -> int:
+    product = one * other
+    return (product & _WORD) ^ (product >> 64)
 
 
 def without_fragment(href: str) -> str:

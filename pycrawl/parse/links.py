@@ -7,7 +7,7 @@ import struct
 from array import array
 from typing import Any, NamedTuple
 
-from pycrawl.model import NO_LINKS, PackedLinks
+from pycrawl.model import NO_LINKS, PackedAnchors, PackedLinks
 from pycrawl.native import compiled
 from pycrawl.parse.link_cache import FIRST_HASH, LinkCache, absolute, without_fragment
 from pycrawl.parse.parsed import Parsed
@@ -41,11 +41,12 @@ class _Place(NamedTuple):
     own_hash: int  # of the page's URL
     is_own: bool  # the base is the page's own URL
     max_links: int
+    resolved: dict[str, int]  # filled with what links came to that the cache did not know: text without fragment → hash
 
     @classmethod
     def of(cls, base: str, own_hash: int, is_own: bool, max_links: int) -> _Place:
         folder = base.partition("?")[0].rpartition("/")[0] + "/"
-        return cls(base, origin(base), folder, own_hash, is_own, max_links)
+        return cls(base, origin(base), folder, own_hash, is_own, max_links, {})
 
 
 class Packed(NamedTuple):
@@ -54,6 +55,7 @@ class Packed(NamedTuple):
     links: PackedLinks
     withheld: tuple[tuple[int, PackedLinks], ...]  # what asks that they not be followed, and these links
     filtered: dict[str, int]  # reason → links without a usable form
+    anchors: PackedAnchors | None = None  # None: they were not asked for
 
 
 class LinkPacker:
@@ -95,7 +97,15 @@ class LinkPacker:
             links = self._pack(page.hrefs, place, filtered)
             self._withhold(withheld, asks.REL, page.nofollow_hrefs, place, filtered)
         self._withhold(withheld, ask | asks.FEED, page.feed_hrefs, place, filtered)
-        return Packed(links, tuple(withheld), filtered)
+        return Packed(links, tuple(withheld), filtered, self._pack_anchors(page, place))
+
+    def _pack_anchors(self, page: Parsed, place: _Place) -> PackedAnchors | None:
+        if page.anchors is None:
+            return None
+        found = self._cache.anchors(
+            *page.anchors, place.home, place.folder, place.is_own, place.own_hash, place.resolved
+        )  # fmt: skip
+        return PackedAnchors(*found)
 
     def forget_sent(self) -> None:
         """What was packed last did not reach the coordinator: all texts are sent again from now on."""
@@ -141,8 +151,10 @@ class LinkPacker:
             found = self._find(href or place.base, place)
             if isinstance(found, int):
                 known[found] = None
+                place.resolved[href] = found
             elif isinstance(found, tuple):
                 fresh[found[1]] = found[0]
+                place.resolved[href] = found[1]
             else:
                 _count(filtered, found, 1)
         known.pop(place.own_hash, None)
@@ -193,9 +205,8 @@ class LinkPacker:
 
 
 def _new_cache(seed: int, entries: int) -> Any:
-    if compiled is None:
-        return LinkCache(entries)
-    return compiled.LinkCache(entries, url_hash("first", seed), url_hash("second", seed))
+    kind = LinkCache if compiled is None else compiled.LinkCache
+    return kind(entries, url_hash("first", seed), url_hash("second", seed))
 
 
 def _count(filtered: dict[str, int], reason: Reason, number: int) -> None:

@@ -3,8 +3,35 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from pycrawl.parse.charset import ASCII, Charset
+from pycrawl.urls.link_flags import LONGEST_ANCHOR, MOST_ANCHORS, OF_PAGES
+
+
+class Anchors(NamedTuple):
+    """The links that have a place in a page's text, in its order, repetitions included, as columns."""
+
+    hrefs: list[str]
+    texts: bytes = b""  # one for each, UTF-8, joined by line breaks; empty where there is none, as for a picture
+    flags: bytes = b""  # one byte for each: bits of `urls/link_flags.py`
+
+    def items(self) -> list[tuple[str, str, int]]:
+        """Returns (href, text, flags) of each."""
+        texts = self.texts.decode("utf-8", "replace").split("\n")
+        return list(zip(self.hrefs, texts, self.flags, strict=True)) if self.hrefs else []
+
+    @property
+    def are_well_formed(self) -> bool:
+        """True if the columns are of one length, and within the bounds."""
+        if not self.hrefs:
+            return not self.texts and not self.flags
+        texts = self.texts.split(b"\n")
+        return (
+            len(self.hrefs) == len(self.flags) == len(texts) <= MOST_ANCHORS
+            and max(map(len, texts)) <= LONGEST_ANCHOR
+            and max(self.flags) <= OF_PAGES
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +47,8 @@ class Parsed:
     content_utf8: bytes | None = None  # the main content, likewise; None: all of the text counts
     title: str = ""
     language: str = ""  # as declared: "en", "pt-BR"
-    anchors: dict[str, str] = field(default_factory=dict)  # href → the text of the last link to it, where asked for
+    anchors: Anchors | None = None  # the links with their texts and places; None: they were not asked for
+    fault: str = ""  # why the document could not be read, or not to its end, in the user's words
     feed_hrefs: list[str] = field(default_factory=list)  # of feeds that the page names (<link rel="alternate">)
 
     @property

@@ -1,7 +1,8 @@
 """The seam of parsers: a body of some media type into one `Parsed`.
 
-HTML and text are read here. Other media types are read by plugins (entry points of the group "pycrawl.parsers"); an
-exact type of a plugin comes before "text/*". What nobody reads is stored unread.
+HTML and text are read here, PDF, Office and other documents by way of HTML (`documents.py`). Other media types are read
+by plugins (entry points of the group "pycrawl.parsers"); an exact type of a plugin comes before documents and "text/*".
+What nobody reads is stored unread.
 """
 
 from __future__ import annotations
@@ -9,10 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
+from pycrawl.convert.converter import Converter
 from pycrawl.parse.charset import Charset, read
+from pycrawl.parse.documents import DocumentParser, readable_kind
 from pycrawl.parse.feed_types import media_type_of
 from pycrawl.parse.html import parse_html
-from pycrawl.parse.parsed import Parsed
+from pycrawl.parse.parsed import Anchors, Parsed
 from pycrawl.plugins.guard import PluginFailed, guarded
 
 MOST_LINKS = 100_000  # of one document, as a plugin may give them
@@ -36,7 +39,7 @@ class Wanted(NamedTuple):
     agent: str = "robots"  # the robot's name: what a page says to it counts like what it says to all robots
     text: bool = False
     main_content: str = ""  # the method by which it is found; empty: it is not wanted
-    anchors: bool = False  # the texts of links
+    anchors: bool = False  # the texts and places of links
 
 
 class Parser(Protocol):
@@ -102,14 +105,25 @@ def _checked(parsed: Any) -> Any:
         raise TypeError("expected texts and links that are strings, and a frozenset of words in robots")
     if not isinstance(found.content_utf8, bytes | None) or not isinstance(found.charset, Charset):
         raise TypeError("expected content_utf8 to be bytes or None, and charset to be a Charset")
-    named = (*found.anchors.items(), (found.charset.declared, found.charset.used))
-    if not isinstance(found.anchors, dict) or not all(isinstance(text, str) for pair in named for text in pair):
-        raise TypeError("expected anchors to be a dict from links to their texts, and the names of a Charset strings")
+    if not isinstance(found.charset.declared, str) or not isinstance(found.charset.used, str):
+        raise TypeError("expected the names of a Charset to be strings")
+    if not isinstance(found.anchors, Anchors | None) or not _are_anchors(found.anchors):
+        raise TypeError("expected anchors to be an Anchors with columns of one length, or None")
     if len(links) > MOST_LINKS or sum(map(len, strings)) + len(found.content_utf8 or b"") > MOST_TEXT:
         raise ValueError(f"expected at most {MOST_LINKS:,} links and {MOST_TEXT:,} characters")
     for text in strings:
         text.encode()  # half a surrogate pair could be neither stored nor hashed
     return found
+
+
+def _are_anchors(anchors: Any) -> bool:
+    if anchors is None:
+        return True
+    if not isinstance(anchors.hrefs, list) or not all(isinstance(part, bytes) for part in anchors[1:]):
+        return False
+    "".join(anchors.hrefs).encode()  # raises for what is no text, or half a surrogate pair
+    anchors.texts.decode()
+    return bool(anchors.are_well_formed)
 
 
 class Parsers:
@@ -121,6 +135,7 @@ class Parsers:
         self._text = TextParser()
         self._plugins: dict[str, PluginParser] | None = None  # by media type; None: not looked up yet
         self._broken: dict[str, str] = {}  # plugins that could not be made → why
+        self._converter = Converter()
 
     def find(self, content_type: str, data: bytes) -> Parser | None:
         """Who reads a body with this Content-Type; None: nobody. A body without one is HTML if it starts like it."""
@@ -131,12 +146,19 @@ class Parsers:
             plugin = self._by_type().get(media_type)
             if plugin is not None:
                 return plugin
+            kind = readable_kind(media_type)
+            if kind is not None:
+                return DocumentParser(media_type, kind, self._converter)
         return self._text if media_type.startswith("text/") else None
 
     def parse(self, body: Body, wanted: Wanted) -> Parsed:
         """The body as its parser reads it; an empty `Parsed` if nobody does. Raises PluginFailed."""
         parser = self.find(body.content_type, body.data)
         return Parsed() if parser is None else parser.parse(body, wanted)
+
+    def close(self) -> None:
+        """End the process that documents are converted in, if there is one."""
+        self._converter.close()
 
     def _by_type(self) -> dict[str, PluginParser]:
         if self._plugins is None:

@@ -12,6 +12,8 @@ MAX_STEPS = 200_000
 # (characters but spaces) are in links; how many tags stand between the last block's end and this one's; and the
 # innermost box around it.
 Block = tuple[str, int, int, int]
+# A link that is shown: its attributes href and rel, its text, and the number of the block in which it begins.
+Anchor = tuple[str, str, str, int]
 # A box is a block element: tag, class, id, and the box around it, which always stands before it.
 Box = tuple[str, str, str, int]
 
@@ -54,11 +56,20 @@ CHARACTERS_OF_WORD = 2
 class Outline:
     """A page as blocks in boxes, both in the document's order; box 0 is the body."""
 
-    __slots__ = ("blocks", "boxes")
+    __slots__ = ("_found_links", "_goes_on", "_is_link_open", "blocks", "boxes")
 
     def __init__(self) -> None:
         self.blocks: list[Block] = []
         self.boxes: list[Box] = [("body", "", "", -1)]
+        # href, rel, the pieces of the text, and the block, of each link.
+        self._found_links: list[tuple[str, str, list[str], int]] = []
+        self._is_link_open = False
+        self._goes_on = False  # the last link is open, or nothing was shown behind it yet
+
+    @property
+    def links(self) -> list[Anchor]:
+        """The links that are shown, in the document's order."""
+        return [(href, rel, clean_text("".join(pieces)), block) for href, rel, pieces, block in self._found_links]
 
     def text(self) -> str:
         """All visible text, a line for each block."""
@@ -71,6 +82,24 @@ class Outline:
             return tags
         self.blocks.append((text, link_letters, tags, box))
         return 0
+
+    def begin_link(self, href: str, rel: str) -> None:
+        """A link begins, which ends the one before; without `href` it is none. It goes on with the one before if that
+        has the same attributes, and nothing is shown between the two: a tree has two of one that a paragraph cuts."""
+        self._is_link_open = bool(href)
+        if href and not (self._goes_on and self._found_links[-1][:2] == (href, rel)):
+            self._found_links.append((href, rel, [], len(self.blocks)))
+            self._goes_on = True
+
+    def add_link_text(self, text: str) -> None:
+        """A text is shown: that of the link that is open, or what stands behind the last one."""
+        if self._is_link_open or (self._goes_on and not clean_text(text)):
+            self._found_links[-1][2].append(text)
+        else:
+            self._goes_on = False
+
+    def end_link(self) -> None:
+        self._is_link_open = False
 
 
 def outline(tree: Any, most_steps: int = MAX_STEPS) -> Outline:
@@ -95,7 +124,9 @@ def _walk(node: Any, found: Outline, most_steps: int) -> None:
             tags += 1
             if kind == _LINK:
                 links_open -= 1
+                found.end_link()
             elif kind == _BOX:
+                found.add_link_text("\n")
                 if parts:
                     tags = add_block("".join(parts), link_letters, tags, box)
                     parts, link_letters = [], 0
@@ -110,13 +141,18 @@ def _walk(node: Any, found: Outline, most_steps: int) -> None:
                 parts.append(text)
                 if links_open:
                     link_letters += letter_count(text)
+                found.add_link_text(text)
         elif kind > _BOX:
             tags += _TAGS_OF[kind]
             if kind == _BREAK:
                 parts.append("\n")
+                found.add_link_text("\n")
         else:
             outer = box
-            if kind == _BOX:
+            if kind == _LINK:
+                found.begin_link(node.getattr("href") or "", node.getattr("rel") or "")
+            elif kind == _BOX:
+                found.add_link_text("\n")
                 if parts:
                     tags = add_block("".join(parts), link_letters, tags, box)
                     parts, link_letters = [], 0
@@ -130,13 +166,17 @@ def _walk(node: Any, found: Outline, most_steps: int) -> None:
                 continue
             tags += 2
             text = node.text
+            found.add_link_text(text)
             if kind == _BOX:
+                found.add_link_text("\n")
                 tags = add_block(text, letter_count(text) if links_open else 0, tags, box)
                 box = outer
             else:
                 parts.append(text)
                 if links_open or kind == _LINK:
                     link_letters += letter_count(text)
+                if kind == _LINK:
+                    found.end_link()
         node = node.next
     if parts:
         add_block("".join(parts), link_letters, tags, box)

@@ -9,9 +9,10 @@ from typing import Any
 from resiliparse.parse.html import HTMLTree
 
 from pycrawl.parse.bounds import bounded
-from pycrawl.parse.content import page_text
+from pycrawl.parse.content import content_blocks
 from pycrawl.parse.html import clean_url
-from pycrawl.parse.text import Outline, clean_text, outline
+from pycrawl.parse.text import Block, Outline, clean_text, outline
+from pycrawl.urls.link_flags import FRAME, MOST_ANCHORS, cut_anchor, rel_flags
 
 _SELECTOR = "html,a,area,iframe,frame,link,meta,base"
 _ATTRIBUTES = ("href", "rel", "type", "src", "name", "content", "http-equiv", "lang")
@@ -29,9 +30,10 @@ def read_tree(
     element: Callable[[str, dict[str, str]], None],
     with_text: bool,
     main_content: str,
-    anchors: dict[str, str] | None,
-) -> tuple[str, str, str]:
-    """Title, text and main content; `element` is told of links and of what else may matter to a crawler."""
+    anchors: list[str] | None,
+) -> tuple[str, str, str, bytes, bytes]:
+    """Title, text, main content, and the texts and flags of links as in `Anchors`, whose URLs go into `anchors` if they
+    are wanted; `element` is told of links and of what else may matter to a crawler."""
     markup = bounded(markup)
     tree = HTMLTree.parse(markup)
     may_be_foreign = _FOREIGN_ROOT.search(markup) is not None
@@ -43,12 +45,27 @@ def read_tree(
         attributes = {name: value for name in _ATTRIBUTES if (value := node.getattr(name))}
         if attributes:
             element(tag, attributes)
-        is_named = anchors is not None and tag == "a" and not is_foreign and "href" in attributes
-        if anchors is not None and is_named and (words := clean_text(node.text)):
-            anchors[clean_url(attributes["href"])] = words
-    page = outline(tree) if with_text or main_content else Outline()
+    page = outline(tree) if with_text or main_content or anchors is not None else Outline()
     text = page.text()
-    return clean_text(tree.title or ""), text, text if main_content == "off" else page_text(page, main_content)
+    is_told_apart = main_content not in ("", "off")
+    kept = content_blocks(page, main_content) if is_told_apart else page.blocks
+    content = "\n".join([block[0] for block in kept])
+    texts, flags = _anchors(page, kept, anchors) if anchors is not None else (b"", b"")
+    return clean_text(tree.title or ""), text if with_text else "", content if main_content else "", texts, flags
+
+
+def _anchors(page: Outline, kept: list[Block], anchors: list[str]) -> tuple[bytes, bytes]:
+    content = set(map(id, kept))
+    in_content = [id(block) in content for block in page.blocks]
+    texts, flags = [], bytearray()
+    for href, rel, text, block in page.links:
+        url = clean_url(href)
+        if url and len(anchors) < MOST_ANCHORS:
+            is_content = in_content[block] if block < len(in_content) else len(kept) == len(page.blocks)
+            anchors.append(url)
+            texts.append(cut_anchor(text))
+            flags.append(rel_flags(rel) | (0 if is_content else FRAME))
+    return b"\n".join(texts), bytes(flags)
 
 
 def _is_foreign(node: Any) -> bool:

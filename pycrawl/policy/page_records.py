@@ -159,7 +159,7 @@ class PriorTable(NamedTuple):
 NO_PRIORS = PriorTable(DEFAULT_PRIOR, np.empty(0, np.uint64), Priors(*(np.empty(0) for _ in range(3))))
 _LEAST_PAGES = 20  # with evidence, before a host or a kind of URLs gets a prior of its own
 _MOST_GROUPS = 48  # hosts, and as many kinds, that get one: those with the most pages
-_MOST_OF_GROUP = 400  # pages that the prior of a host or kind is fitted to
+_MOST_OF_GROUP = 200  # pages that the prior of a host or kind is fitted to
 
 
 def fitted_table(sample: Records, before: Prior = DEFAULT_PRIOR) -> PriorTable:

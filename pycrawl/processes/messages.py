@@ -28,6 +28,7 @@ from pycrawl.model import (
     Kind,
     Named,
     Outcome,
+    PackedAnchors,
     PackedLinks,
     Results,
     RobotsFile,
@@ -37,6 +38,7 @@ from pycrawl.model import (
 )
 from pycrawl.processes.plain_pickle import is_plain
 from pycrawl.urls.hints import are_hints
+from pycrawl.urls.link_flags import LONGEST_ANCHOR, MOST_ANCHORS, OF_PAGES
 from pycrawl.urls.parts import is_entry
 from pycrawl.urls.reasons import Reason
 
@@ -52,6 +54,8 @@ _LARGEST_HASH = 1 << 64
 _LARGEST_ASK = 255
 _MOST_RISE = 8
 _CODES = bytes(sorted({reason.code for reason in Reason} | {0}))
+_LINK_FLAGS = bytes(range(OF_PAGES + 1))
+_TOO_LONG_ANCHOR = re.compile(rb"[^\n]{%d}" % (LONGEST_ANCHOR + 1))
 _NOT_A_URL = re.compile(rb"\n(?!https?://[^/\n]+/)")  # the start of a line that no normalised URL has
 
 _NEVER = object()  # stands for nothing: the field has no value that crosses as None
@@ -90,6 +94,8 @@ def unpack_jobs(data: bytes | memoryview) -> Jobs:
 def size_of(result: FetchResult) -> int:
     """Returns about how many bytes a result takes in a message."""
     size = len(result.links.hashes) + len(result.links.texts)
+    if result.anchors is not None:
+        size += sum(map(len, result.anchors))
     for _, links in result.withheld:
         size += len(links.hashes) + len(links.texts)
     if result.source is not None:
@@ -276,6 +282,21 @@ def _are_links(links: PackedLinks) -> bool:
     )
 
 
+def _are_anchors(anchors: PackedAnchors) -> bool:
+    count = len(anchors.flags)
+    if not count:
+        return anchors == PackedAnchors()
+    if not anchors.texts.isascii():
+        anchors.texts.decode()  # raises for what is no UTF-8
+    return (
+        count <= MOST_ANCHORS
+        and len(anchors.urls) == len(anchors.text_hashes) == count * _HASH_BYTES
+        and anchors.texts.count(b"\n") == count - 1
+        and _TOO_LONG_ANCHOR.search(anchors.texts) is None
+        and not anchors.flags.translate(None, _LINK_FLAGS)
+    )
+
+
 def _is_body(body: StoredBody) -> bool:
     return (
         bool(body.record)
@@ -374,6 +395,7 @@ _CODECS: dict[Any, _Codec[Any]] = {}
 for _class, _check in (
     (Validators, _is_any),
     (PackedLinks, _are_links),
+    (PackedAnchors, _are_anchors),
     (StoredBody, _is_body),
     (CloseLook, _is_look),
     (RobotsFile, _is_robots),

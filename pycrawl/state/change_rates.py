@@ -170,7 +170,7 @@ class ChangeRates:
                     trust.note(what, date_is_right(one.at - visited[place], is_changed, one.at - date))
             if one.etag:
                 trust.note("etag", one.etag > 0)
-        self._save_trusts(trust for trust in trusts.values() if trust != before[trust.host_id])
+        self._save_trusts([trust for trust in trusts.values() if trust != before[trust.host_id]])
         return since
 
     # Hosts
@@ -189,8 +189,10 @@ class ChangeRates:
             self._useless_etags = {trust.host_id for row in rows if (trust := Trust(*row)).has_useless_etags}
         return host_id in self._useless_etags
 
-    def _save_trusts(self, trusts: Iterable[Trust]) -> None:
-        self._useless_etags = None
+    def _save_trusts(self, trusts: Sequence[Trust]) -> None:
+        if self._useless_etags is not None:
+            self._useless_etags.difference_update(trust.host_id for trust in trusts)
+            self._useless_etags.update(trust.host_id for trust in trusts if trust.has_useless_etags)
         rows = [tuple(getattr(trust, name) for name in _COLUMNS) for trust in trusts]
         self._database.write_many(
             f"INSERT OR REPLACE INTO host_trust VALUES ({', '.join('?' * len(_COLUMNS))})",

@@ -40,10 +40,26 @@ Row = tuple[Any, ...]
 class Database:
     """A connection whose writes gather in one open transaction until `commit`."""
 
-    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
+    def __init__(self, connection: sqlite3.Connection, path: Path, is_writable: bool) -> None:
         self._connection = connection
         self.path = path
+        self.is_writable = is_writable  # and nobody else writes, so that copies in memory stay right
         self.rollbacks = 0  # so many times what was written was taken back: whoever keeps a copy reads it again
+        self.statements = 0  # so many were begun
+        # Set by `visit_ids.py`, which finds the visit of a URL: what SQL statements call as visit_id(url_id).
+        self.visit_ids: Any = None
+        self._failure: StateError | None = None  # why that function could not tell
+        connection.create_function("visit_id", 1, self._visit_id, deterministic=True)
+
+    def _visit_id(self, url_id: int) -> int:
+        if self.visit_ids is None:
+            pkgutil.resolve_name("pycrawl.state.visit_ids.visit_ids")(self)
+        try:
+            found: int = self.visit_ids.id_of(url_id)
+        except StateError as error:  # SQLite only says that a function has failed
+            self._failure = error
+            raise
+        return found
 
     @classmethod
     def create(cls, path: Path, steps: tuple[str | Step, ...] = schema.STEPS) -> Database:
@@ -70,7 +86,7 @@ class Database:
                 raise StateError(f"{path}: written by an older pycrawl; the next `pycrawl crawl` brings it up to date")
             # With a handler, Ctrl-C is heard while SQLite works on a statement.
             connection.set_progress_handler(lambda: 0, _STEPS_BETWEEN_LOOKS)
-        return cls(connection, path)
+        return cls(connection, path, is_writable=False)
 
     @classmethod
     def _open_writable(cls, path: Path, steps: tuple[str | Step, ...] = schema.STEPS) -> Database:
@@ -82,7 +98,7 @@ class Database:
             connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
             connection.execute("PRAGMA temp_store = MEMORY")
             connection.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT_PAGES}")
-            database = cls(connection, path)
+            database = cls(connection, path, is_writable=True)
             for number in range(version, len(steps)):
                 database._take_step(steps[number], number + 1)
         return database
@@ -98,6 +114,7 @@ class Database:
             self._connection.execute(statement)
 
     def query(self, sql: str, values: Sequence[object] = ()) -> sqlite3.Cursor:
+        self.statements += 1
         return self._connection.execute(sql, values)
 
     def query_each(self, sql: str, keys: Iterable[object], values: Sequence[object] = ()) -> Iterator[Row]:
@@ -106,6 +123,7 @@ class Database:
         rest = list(keys)
         for begin in range(0, len(rest), _ASKED_AT_ONCE):
             part = rest[begin : begin + _ASKED_AT_ONCE]
+            self.statements += 1
             yield from self._connection.execute(sql.format(", ".join("?" * len(part))), (*values, *part))
 
     def write(self, sql: str, values: Sequence[object] = ()) -> sqlite3.Cursor:
@@ -130,8 +148,11 @@ class Database:
     def explained(self) -> Iterator[None]:
         """Turn SQLite's errors into pycrawl's: StoppedByLimit for a full disk, else a StateError that names
         the file."""
-        with _explained(self.path):
-            yield
+        try:
+            with _explained(self.path):
+                yield
+        except StateError as error:
+            raise self._failure or error from error
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:

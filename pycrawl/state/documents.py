@@ -9,6 +9,7 @@ from typing import NamedTuple
 from pycrawl.model import Outcome
 from pycrawl.state.database import Database
 from pycrawl.state.runs.one_key import ids_of
+from pycrawl.state.visit_ids import visit_ids
 
 _SIGN = 1 << 63
 _WRAP = 1 << 64
@@ -80,50 +81,55 @@ def _by_url() -> ModuleType:
 
 def save_visits(database: Database, visits: Iterable[Visit]) -> None:
     """Write visits; each replaces the URL's last one. `since` stays if both ended with the same outcome and status."""
+    ids = visit_ids(database)
+    rows = list(visits)
+    known = ids.find([visit.url_id for visit in rows])
+    new: dict[int, int] = {}
+    next_id = 1 + int(database.query("SELECT coalesce(max(id), 0) FROM visits").fetchone()[0])
+    for visit in rows:
+        if visit.url_id not in known and visit.url_id not in new:
+            new[visit.url_id] = next_id + len(new)
+    known |= new
     database.write_many(
         "INSERT INTO visits (url_id, outcome, status, visited_at, tries, detail, etag, last_modified, digest,"
-        " document_id, unkept, requeued, since) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, 0, ?4)"
-        " ON CONFLICT (url_id) DO UPDATE SET outcome = excluded.outcome, status = excluded.status,"
+        " document_id, unkept, id, requeued, since) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, 0, ?4)"
+        " ON CONFLICT (id) DO UPDATE SET outcome = excluded.outcome, status = excluded.status,"
         " visited_at = excluded.visited_at, tries = excluded.tries, detail = excluded.detail, etag = excluded.etag,"
         " last_modified = excluded.last_modified, digest = excluded.digest, document_id = excluded.document_id,"
         " unkept = excluded.unkept, requeued = 0,"
         " since = iif(outcome = excluded.outcome AND status = excluded.status, since, excluded.since)",
-        visits,
+        ((*visit, known[visit.url_id]) for visit in rows),
     )
-
-
-def visited_of(database: Database, ids: Iterable[int]) -> set[int]:
-    """Returns those of the ids whose URL has been visited."""
-    return {url_id for (url_id,) in database.query_each("SELECT url_id FROM visits WHERE url_id IN ({})", ids)}
+    ids.enter(list(new.items()))
 
 
 def visit_of(database: Database, url_id: int) -> Visit | None:
     row = database.query(
         "SELECT url_id, outcome, status, visited_at, tries, detail, etag, last_modified, digest, document_id, unkept"
-        " FROM visits WHERE url_id = ?",
+        " FROM visits WHERE id = visit_id(?)",
         (url_id,),
     ).fetchone()
     return Visit(*row) if row else None
 
 
-def visits_after(database: Database, after: int, most: int) -> list[tuple[int, int, str, float, str, int, int]]:
-    """Returns (URL id, host id, URL, time, outcome, status, document) of the last visits of URLs with ids above
-    `after`, in ascending order, at most `most`; without those of sitemaps and feeds."""
+def visits_after(database: Database, after: int, most: int) -> list[tuple[int, int, int, str, float, str, int, int]]:
+    """Returns (id, URL id, host id, URL, time, outcome, status, document) of the last visits of URLs, for visits with
+    ids above `after`, in ascending order, at most `most`; without those of sitemaps and feeds."""
     return database.query(
-        "SELECT url_id, urls.host_id, url, visited_at, outcome, status, document_id FROM visits"
-        " JOIN urls ON urls.id = url_id WHERE url_id > ? AND url_id NOT IN (SELECT url_id FROM sources)"
-        " ORDER BY url_id LIMIT ?",
+        "SELECT visits.id, url_id, urls.host_id, url, visited_at, outcome, status, document_id FROM visits"
+        " JOIN urls ON urls.id = url_id WHERE visits.id > ? AND url_id NOT IN (SELECT url_id FROM sources)"
+        " ORDER BY visits.id LIMIT ?",
         (after, most),
     ).fetchall()
 
 
-def not_queued_again(database: Database, url_ids: Iterable[int]) -> dict[int, int]:
+def not_queued_again(database: Database, url_ids: Sequence[int]) -> dict[int, int]:
     """Returns URL id → host id for those of the URLs that were visited, and do not wait to be visited again."""
     return dict(
         database.query_each(
             "SELECT url_id, urls.host_id FROM visits JOIN urls ON urls.id = url_id"
-            " WHERE requeued = 0 AND aside = 0 AND url_id IN ({})",
-            url_ids,
+            " WHERE requeued = 0 AND aside = 0 AND visits.id IN ({})",
+            visit_ids(database).find(url_ids).values(),
         )
     )
 
@@ -131,7 +137,7 @@ def not_queued_again(database: Database, url_ids: Iterable[int]) -> dict[int, in
 def set_requeued(database: Database, url_ids: Iterable[int], requeued: bool) -> None:
     """Note of visited URLs that they wait to be visited again, or no longer do; to be committed by the caller."""
     database.write_many(
-        f"UPDATE visits SET requeued = {int(requeued)} WHERE url_id = ?", [(url_id,) for url_id in url_ids]
+        f"UPDATE visits SET requeued = {int(requeued)} WHERE id = visit_id(?)", [(url_id,) for url_id in url_ids]
     )
 
 
@@ -209,7 +215,8 @@ def hand_over(database: Database, document_id: int, heir_id: int) -> None:
         (heir.url_id, heir.url_hash, heir.fetched_at, document_id),
     )
     database.write(
-        "UPDATE visits SET document_id = ? WHERE url_id = ? AND document_id = ?", (document_id, heir.url_id, heir_id)
+        "UPDATE visits SET document_id = ? WHERE id = visit_id(?) AND document_id = ?",
+        (document_id, heir.url_id, heir_id),
     )
     database.write("DELETE FROM documents WHERE id = ?", (heir_id,))
 
@@ -308,7 +315,7 @@ def visits_without_change(database: Database, ids: Iterable[int]) -> dict[int, V
     rows = database.query_each(
         "SELECT url_id, outcome, status, visited_at, tries, detail, etag, last_modified, digest, document_id, unkept"
         f" FROM visits WHERE outcome = '{Outcome.NOT_MODIFIED}' AND unkept = ''"
-        " AND url_id IN (SELECT url_id FROM documents WHERE id IN ({}))",
+        " AND id IN (SELECT visit_id(url_id) FROM documents WHERE id IN ({}))",
         ids,
     )
     return {visit.document_id: visit for visit in (Visit(*row) for row in rows)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from pycrawl.state.database import Database
+from pycrawl.state.urls_table import SHORTER, TRUE_DEPTH
 
 _DEEPEST = 30  # depths from here on are counted together
 _TYPE = (
@@ -69,7 +70,8 @@ def by_host(database: Database, most: int) -> list[Sum]:
 def by_depth(database: Database) -> dict[int, int]:
     """Returns how many documents there are, by the links between their URLs and a seed; 30 stands for all beyond."""
     rows = database.query(
-        "SELECT min(depth, ?), count(*) FROM documents CROSS JOIN urls ON urls.id = url_id GROUP BY 1 ORDER BY 1",
+        f"SELECT min({TRUE_DEPTH}, ?), count(*) FROM documents CROSS JOIN urls ON urls.id = documents.url_id {SHORTER}"
+        " GROUP BY 1 ORDER BY 1",
         (_DEEPEST,),
     )
     return dict(rows.fetchall())

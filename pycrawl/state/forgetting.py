@@ -13,11 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from pycrawl.model import Via
-from pycrawl.state import change_rates, forget_prints, meta, outlinks, robots, unwanted
+from pycrawl.state import change_rates, forget_prints, links, meta, robots, unwanted
 from pycrawl.state.counters import count
 from pycrawl.state.database import Database
 from pycrawl.state.unwanted import FORGOTTEN, Rule, Unwanted, forgotten_text, hash_digits, row_hash
 from pycrawl.state.url_seen import ids_of_hashes
+from pycrawl.state.visit_ids import drop_visits
 from pycrawl.traps.url_kinds import section, shape
 from pycrawl.urls.parts import host_key, path_and_query, url_hash
 from pycrawl.urls.reasons import Reason
@@ -192,16 +193,16 @@ def _replace_texts(database: Database, seed: int) -> None:
 def _drop_visits(database: Database, not_wanted: Unwanted, seed: int) -> None:
     """Remove the visits and links of the chosen URLs. Where the visit of another URL names one, as that of a redirect
     does, its hash takes the place of its text."""
-    database.write(f"DELETE FROM visits WHERE url_id IN {_CHOSEN}")
-    ids = [url_id for (url_id,) in database.query("SELECT url_id FROM forgetting")]
-    outlinks.remove(database, ids)
-    change_rates.remove(database, ids)
+    chosen = [url_id for (url_id,) in database.query("SELECT url_id FROM forgetting")]
+    drop_visits(database, chosen)
+    links.remove(database, chosen)
+    change_rates.remove(database, chosen)
     named = database.query("SELECT url_id, detail FROM visits WHERE detail LIKE '%://%'").fetchall()
     for url_id, detail in named:
         for url in urls_in(detail):
             if not_wanted.is_unwanted(url):
                 cleaned = detail.replace(url, forgotten_text(row_hash(url, seed)))
-                database.write("UPDATE visits SET detail = ? WHERE url_id = ?", (cleaned, url_id))
+                database.write("UPDATE visits SET detail = ? WHERE id = visit_id(?)", (cleaned, url_id))
                 break
 
 

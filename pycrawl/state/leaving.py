@@ -13,7 +13,7 @@ from enum import StrEnum
 from itertools import pairwise
 from typing import NamedTuple
 
-from pycrawl.state import documents, forget_prints
+from pycrawl.state import documents, forget_prints, links
 from pycrawl.state.counters import count
 from pycrawl.state.database import Database
 
@@ -76,6 +76,7 @@ def begin_superseded(database: Database, superseded: Mapping[int, int], threshol
         "UPDATE visits SET document_id = ? WHERE document_id = ?", ((stays, one) for one, stays in superseded.items())
     )
     _drop_texts(database, threshold)
+    links.tidy(database)
     _set_pending(database)
 
 
@@ -101,7 +102,7 @@ def begin_lost(database: Database, lost: Iterable[int], threshold: float, level:
         left = [one.id for one in documents.versions(database, url_hash % _WRAP) if one.id not in going]
         database.write(
             "UPDATE visits SET digest = x'', etag = '', last_modified = '', unkept = '', document_id = ?"
-            " WHERE url_id = ?",
+            " WHERE id = visit_id(?)",
             (left[-1] if left else 0, url_id),
         )
     return _queue_again(database, json.dumps([url_id for url_id, _ in urls]), level)

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from pycrawl.model import CONDUCT, Outcome
 from pycrawl.state.database import Database
+from pycrawl.state.urls_table import SHORTER, TRUE_DEPTH
 from pycrawl.urls.reasons import Reason
 
 
@@ -86,12 +87,14 @@ _REASON = (
     f" WHEN visits.url_id IS NULL THEN '{NEW}' ELSE '{AGAIN}' END"
 )
 _COLUMNS = (
-    f"urls.id, urls.url, {_STATE} AS state, {_REASON} AS reason, urls.aside, hosts.id, hosts.key, urls.depth,"
+    f"urls.id, urls.url, {_STATE} AS state, {_REASON} AS reason, urls.aside, hosts.id, hosts.key, {TRUE_DEPTH},"
     f" urls.hops, urls.ask, urls.found_at, {_READY_AT}, visits.outcome, visits.status, visits.visited_at,"
     " visits.tries, visits.detail, visits.document_id, visits.since"
 )
 # SQLite never reorders a CROSS JOIN: so rows come in the order of `urls`, without sorting all of them first.
-_TABLES = "urls CROSS JOIN hosts ON hosts.id = urls.host_id LEFT JOIN visits ON visits.url_id = urls.id"
+_TABLES = (
+    f"urls CROSS JOIN hosts ON hosts.id = urls.host_id LEFT JOIN visits ON visits.id = visit_id(urls.id) {SHORTER}"
+)
 
 
 class Standing(NamedTuple):

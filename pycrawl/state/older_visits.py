@@ -11,7 +11,7 @@ from pycrawl.state.database import Database
 from pycrawl.state.documents import visits_after
 
 _AT_ONCE = 50_000  # visits between two commits
-_MISSING = "changes_missing"  # a fact in `meta`: up to which URL visits are entered
+_MISSING = "changes_missing"  # a fact in `meta`: up to which id of `visits` they are entered
 _GONE = (404, 410)
 
 
@@ -30,13 +30,13 @@ def enter_older_visits(database: Database, rates: ChangeRates, kind_of: Callable
     after = int(row[0])
     while rows := visits_after(database, after, _AT_ONCE):
         after = rows[-1][0]
-        known = rates.records_of([url_id for url_id, *_ in rows])
+        known = rates.records_of([url_id for _, url_id, *_ in rows])
         rates.take_in(
             [
                 Observation(
                     url_id, host_id, kind_of(url), at, _found(outcome, status, document_id), document_id > 0, True
                 )
-                for url_id, host_id, url, at, outcome, status, document_id in rows
+                for _, url_id, host_id, url, at, outcome, status, document_id in rows
                 if url_id not in known
             ]
         )

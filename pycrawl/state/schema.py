@@ -352,6 +352,31 @@ _TO_SORTED_RUNS = Step(
     ),
 )
 
+_VISITS_IN_ORDER = Step(
+    """
+-- The last visit of every URL that was tried to the end, in the order of their first visits; takes the place of a table
+-- in the order of `url_id`. The store `VISITS` leads from a URL to its row (`visit_ids.py`). `requeued`: it was put
+-- back into a queue since. `since` and `unkept`: as above.
+CREATE TABLE visits_in_order (
+    id INTEGER PRIMARY KEY, url_id INTEGER NOT NULL, outcome TEXT NOT NULL, status INTEGER NOT NULL,
+    visited_at REAL NOT NULL, tries INTEGER NOT NULL, detail TEXT NOT NULL, etag TEXT NOT NULL,
+    last_modified TEXT NOT NULL, digest BLOB NOT NULL, document_id INTEGER NOT NULL,
+    requeued INTEGER NOT NULL DEFAULT 0, since REAL NOT NULL DEFAULT 0, unkept TEXT NOT NULL DEFAULT ''
+);
+""",
+    "pycrawl.state.visit_ids.move",
+    (
+        "DROP TABLE visits",
+        "ALTER TABLE visits_in_order RENAME TO visits",
+        "CREATE INDEX visits_by_target ON visits (detail) WHERE outcome = 'redirect'",
+        # It counts rows of `visits` from now on; what was entered already is not entered twice (`older_visits.py`).
+        "UPDATE meta SET value = 0 WHERE key = 'changes_missing'",
+    ),
+)
+
+# The links of pages move from one store of sorted runs to others, and no table changes.
+_TO_LINKS = Step("", "pycrawl.state.to_links.move", ())
+
 STEPS: tuple[str | Step, ...] = (
     _FIRST_RELEASE,
     _PASSAGES,
@@ -363,5 +388,7 @@ STEPS: tuple[str | Step, ...] = (
     _TO_SORTED_RUNS,
     _SOURCES,
     _RECRAWLS,
+    _VISITS_IN_ORDER,
+    _TO_LINKS,
 )
 VERSION = len(STEPS)

@@ -98,7 +98,7 @@ class Sources:
         # One that was visited as a page is asked for again, as a source.
         self._database.write(
             "INSERT INTO sources (url_id, kind, host_id, found_in, level, over_limit, next_at)"
-            " SELECT id, ?, host_id, ?, ?, ?, iif(EXISTS (SELECT 1 FROM visits WHERE url_id = urls.id), 0, ?)"
+            " SELECT id, ?, host_id, ?, ?, ?, iif(visit_id(id), 0, ?)"
             " FROM urls WHERE id = ?",
             (int(kind), found_in, level, over_limit, NEVER, url_id),
         )
@@ -122,7 +122,7 @@ class Sources:
         )
         self._database.write(
             f"{below} UPDATE visits SET etag = '', last_modified = '', digest = x''"
-            " WHERE url_id IN (SELECT id FROM below)",
+            " WHERE id IN (SELECT visit_id(id) FROM below)",
             (url_id,),
         )
 
@@ -149,7 +149,7 @@ class Sources:
         """Returns the sources (id, host id) that are to be asked for again by now, at most `most`. The caller must
         queue them: they count as queued from now on."""
         rows = self._database.query(
-            "SELECT sources.url_id, sources.host_id FROM sources JOIN visits ON visits.url_id = sources.url_id"
+            "SELECT sources.url_id, sources.host_id FROM sources JOIN visits ON visits.id = visit_id(sources.url_id)"
             " JOIN urls ON urls.id = sources.url_id"
             " WHERE next_at <= ? AND over_limit = 0 AND requeued = 0 AND aside = 0 ORDER BY next_at LIMIT ?",
             (now, most),

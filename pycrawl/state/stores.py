@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pycrawl.state import documents
+from pycrawl.state import documents, visit_ids
 from pycrawl.state.runs.entries import IdEntries, ValueEntries
 from pycrawl.state.runs.fixed_runs import FixedEntries
 from pycrawl.state.runs.tables import Store
@@ -21,10 +21,23 @@ PASSAGES = Store(3, "passages", IdEntries, factor=12, has_filters=False, block_b
 # 40 bits of a band of a sketch, or of a text's digest → documents that have it (`near_seen.py`).
 BANDS = Store(4, "near-duplicates", IdEntries)
 
-# The id of a fetched page's URL → the ids of the URLs that its links name (`outlinks.py`).
-OUTLINKS = Store(5, "links of pages", ValueEntries, block_bytes=LARGE_BLOCK)
-
 # The id of a visited URL → what is known of its changes (`change_rates.py`).
 CHANGES = Store(6, "changes of pages", FixedEntries)
 
-ALL = (CONTENT, DOCUMENTS_BY_URL, PASSAGES, BANDS, OUTLINKS, CHANGES)
+# The id of a URL → its row in `visits` (`visit_ids.py`).
+VISITS = Store(visit_ids.STORE, "visits", IdEntries)
+
+# The id of a fetched page's URL → its links (`link_rows.py`).
+LINKS = Store(8, "links of pages", ValueEntries, block_bytes=LARGE_BLOCK)
+
+# The id of a URL → the ids of the pages that link to it (`links.py`). Asked by readers only.
+INLINKS = Store(9, "in-links", IdEntries, factor=12, has_filters=False, block_bytes=LARGE_BLOCK)
+
+# The hash of a link's text → its id; and the id → the text (`anchor_texts.py`).
+ANCHOR_HASHES = Store(10, "hashes of link texts", IdEntries)
+ANCHOR_TEXTS = Store(11, "link texts", ValueEntries, has_filters=False, block_bytes=LARGE_BLOCK)
+
+ALL = (CONTENT, DOCUMENTS_BY_URL, PASSAGES, BANDS, CHANGES, VISITS, LINKS, INLINKS, ANCHOR_HASHES, ANCHOR_TEXTS)
+
+# The id of a fetched page's URL → the ids of its targets. Older releases had it; `to_links.py` moves it.
+OUTLINKS = Store(5, "links of pages in an older form", ValueEntries, block_bytes=LARGE_BLOCK)

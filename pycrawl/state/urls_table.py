@@ -11,6 +11,11 @@ from pycrawl.state.database import Database
 # All priorities: the index of `front` begins with the priority, and SQLite uses it only if the query names values.
 _PRIORITIES = ", ".join(map(str, range(1, FRONT_QUEUES + 1)))
 
+# A crawl writes depths that shrink to `url_changes` first (`standings.py`): this is to be joined to `urls` …
+_SHORTER = "(SELECT url_id, min(depth) AS depth FROM url_changes GROUP BY 1) AS shorter"
+SHORTER = f"LEFT JOIN {_SHORTER} ON shorter.url_id = urls.id"
+TRUE_DEPTH = "min(urls.depth, coalesce(shorter.depth, urls.depth))"  # … and then this is the depth of a URL
+
 
 @dataclass(frozen=True, slots=True)
 class Step:
@@ -28,7 +33,7 @@ def discovery_chain(database: Database, url_id: int, most: int) -> list[Step]:
     chain: list[Step] = []
     while url_id and len(chain) < most:
         url, via, depth, found_at, parent_id = database.query(
-            "SELECT url, via, depth, found_at, parent_id FROM urls WHERE id = ?", (url_id,)
+            f"SELECT url, via, {TRUE_DEPTH}, found_at, parent_id FROM urls {SHORTER} WHERE id = ?", (url_id,)
         ).fetchone()
         chain.append(Step(url, Via(via).name.lower(), depth, found_at))
         url_id = parent_id
@@ -76,3 +81,14 @@ def redirects_to(database: Database, url: str, most: int) -> list[str]:
         (url, most),
     )
     return [text for (text,) in rows]
+
+
+def settle_depths(database: Database) -> None:
+    """Write the depths to `urls` that only `url_changes` has, as the process that found them was killed; the caller
+    commits. Whoever opens a state for writing does so first."""
+    rows = database.query(
+        f"SELECT url_id, shorter.depth FROM {_SHORTER} JOIN urls ON urls.id = url_id"
+        " WHERE shorter.depth < urls.depth ORDER BY url_id"
+    ).fetchall()
+    if rows:
+        database.write_many("UPDATE urls SET depth = ?2 WHERE id = ?1", rows)

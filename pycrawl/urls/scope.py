@@ -10,6 +10,7 @@ from typing import Protocol
 
 from pycrawl.config import CONFIG_NAME, Config
 from pycrawl.config.patterns import searcher
+from pycrawl.convert.kinds import DOCUMENT_TYPES
 from pycrawl.errors import ConfigError
 from pycrawl.plugins.guard import PluginFailed, guarded
 from pycrawl.urls.host_list import HostList, PrefixList
@@ -19,6 +20,11 @@ from pycrawl.urls.ports import REFUSED_PORTS
 from pycrawl.urls.reasons import Reason
 
 _LONGEST_WORD = 100  # characters that a plugin may say of a URL
+_GROUPS = {  # names in scope.content_types → media types
+    "pages": frozenset(("text/html", "application/xhtml+xml", "text/plain")),
+    "documents": DOCUMENT_TYPES,
+    "images": frozenset(("image/*",)),
+}
 _MEDIA_TYPE = re.compile(r"[a-z0-9!#$&^_.+-]+/(?:\*|[a-z0-9!#$&^_.+-]+)|\*/\*")
 
 
@@ -82,7 +88,7 @@ class Scope:
         self._filters = [_filter(name, config) for name in scope.filters]
         self._path_checks = self._new_path_checks()
         self._lists_paths = bool(self._path_checks or self._filters)
-        self._types = _media_types(scope.content_types)
+        self._types = media_types(scope.content_types)
 
     def is_too_long(self, url: str) -> bool:
         return len(url) > self._safe_length and len(url) > self.settings.of_url(url).limits.max_url_length
@@ -181,12 +187,14 @@ class Scope:
         return not slash or not self._types.isdisjoint((media_type, f"{major}/*", "*/*"))
 
 
-def _media_types(entries: Iterable[str]) -> frozenset[str]:
-    types = frozenset(entry.strip().lower() for entry in entries)
+def media_types(entries: Iterable[str]) -> frozenset[str]:
+    """Returns the media types that `scope.content_types` names, with those of the groups in it."""
+    named = {entry.strip().lower() for entry in entries}
+    types = named - _GROUPS.keys()
     for entry in types:
         if not _MEDIA_TYPE.fullmatch(entry):
             raise ConfigError(
-                f'{CONFIG_NAME}: scope.content_types: expected a type such as "text/html", "text/*" or "*/*", '
-                f"found {entry!r}"
+                f'{CONFIG_NAME}: scope.content_types: expected a type such as "text/html", "text/*" or "*/*", or a '
+                f"group ({', '.join(_GROUPS)}); found {entry!r}"
             )
-    return types
+    return frozenset(types.union(*(_GROUPS[name] for name in named & _GROUPS.keys())))

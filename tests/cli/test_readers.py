@@ -148,6 +148,8 @@ def test_get_of_what_is_read_off_a_page(tmp_path: Path) -> None:
             "href": "/more?a&b",
             "anchor": "M\u00fchle",
             "nofollow": True,
+            "rel": ["nofollow"],
+            "place": "content",
         }
         refused = made.run("get", "--json", "--headers", f"{site.url}/", exit_code=2)
         assert "--headers" in refused.stderr

@@ -32,6 +32,7 @@ from pycrawl.collection.exports.formats import Options
 from pycrawl.collection.exports.rendering import Item
 from pycrawl.collection.exports.workers import Workers
 from pycrawl.collection.fields import FIELDS, USUAL, as_json
+from pycrawl.collection.pages import Link
 from pycrawl.errors import PycrawlError, UsageError
 from tests.collection.conftest import Odd, module
 from tests.collection.odd_web import PAGES, body_as_stored
@@ -218,14 +219,27 @@ def test_links_are_an_edge_list(odd: Odd, tmp_path: Path, name: str) -> None:
         parquet = module("pyarrow.parquet")
     odd.collection.export(tmp_path / name, "links")
     home = odd.url + "/"
-    expected = [(home, link.url, link.anchor, link.nofollow) for link in odd.collection[home].links]
+    expected = [(home, *_as_row(link)) for link in odd.collection[home].links]
     if name.endswith(".parquet"):
         rows = [tuple(row.values()) for row in parquet.read_table(tmp_path / name).to_pylist()]
     else:
         head, *lines = (tmp_path / name).read_text("utf-8").splitlines()
-        assert head == "source\ttarget\tanchor\tnofollow"
-        rows = [(*line.split("\t")[:3], line.endswith("\t1")) for line in lines]
+        assert head == "source\ttarget\tanchor\tnofollow\trel\tplace"
+        cells = [line.split("\t") for line in lines]
+        rows = [(*line[:3], line[3] == "1", *line[4:]) for line in cells]
     assert rows == expected
+
+
+def _as_row(link: Link) -> tuple[str | bool | None, ...]:
+    return link.url, link.anchor, link.nofollow, " ".join(link.rel), link.place
+
+
+def test_in_links_are_a_field(odd: Odd, tmp_path: Path) -> None:
+    odd.collection.export(tmp_path / "x", "jsonl", fields=["url", "in_links"])
+    found = {one["url"]: one["in_links"] for one in map(json.loads, (tmp_path / "x").read_text().splitlines())}
+    linked = found[odd.url + "/nul"]
+    assert [(one["url"], one["anchor"], one["via"]) for one in linked] == [(odd.url + "/", "about nul", "link")]
+    assert [one._asdict() for one in odd.collection[odd.url + "/nul"].in_links] == linked
 
 
 def test_filters_choose_what_is_exported(odd: Odd, tmp_path: Path) -> None:

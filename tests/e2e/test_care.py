@@ -126,9 +126,11 @@ def is_whole(crawl: Crawl) -> None:
 
 def test_all_versions_are_there(web: Web, crawl: Crawl) -> None:
     assert versions(crawl, web) == expected(web, 0, 1, 2, 3)
+    assert "Nothing to remove" in crawl.run("compact").stdout  # it drops what only older versions linked to
     before = crawl.path.joinpath("state.db").read_bytes()
     assert "Nothing to remove" in crawl.run("compact").stdout
     assert crawl.path.joinpath("state.db").read_bytes() == before
+    assert versions(crawl, web) == expected(web, 0, 1, 2, 3)
 
 
 def test_cosmetic_versions_go(web: Web, crawl: Crawl) -> None:

@@ -9,6 +9,7 @@ import resource
 import shutil
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,7 +18,7 @@ import pytest
 
 from pycrawl.state.database import Database
 from tests.e2e.crawling import Crawl, Settings, pycrawl
-from tests.e2e.site import Reply, Site, page
+from tests.e2e.site import Reply, Site, after, page
 from tests.near_texts import make_family, make_text
 
 ARTICLES = 40
@@ -191,7 +192,7 @@ def test_all_versions_go(web: Web, crawl: Crawl) -> None:
 
 def test_a_redirect_to_it_names_it_no_more(web: Web, crawl: Crawl) -> None:
     crawl.run("forget", web.site.url + web.secret)
-    assert crawl.query("SELECT outcome, detail FROM visits JOIN urls ON id = url_id WHERE url LIKE '%/moved'") in (
+    assert crawl.query("SELECT outcome, detail FROM visits JOIN urls ON urls.id = url_id WHERE url LIKE '%/moved'") in (
         [("redirect", "")],
         [("redirect", f"forgotten:{hash_of(crawl, web.site.url + web.secret)}")],
     )
@@ -325,7 +326,8 @@ def test_wrong_usage(crawl: Crawl, arguments: list[str]) -> None:
 
 def test_while_a_crawl_runs(web: Web, crawl: Crawl) -> None:
     crawl.run("forget", web.site.url + web.private[0])
-    web.site.pages["/slow"] = Reply("<p>slow</p>", seconds=5.0)
+    is_over = threading.Event()  # until then the crawl runs, however long the commands below take
+    web.site.pages["/slow"] = Reply("<p>slow</p>", before=after(is_over, 60.0))
     crawl.run("add", web.site.url + "/slow")
     running = crawl.start("crawl")
     running.until(lambda: "/slow" in web.site.asked)
@@ -337,6 +339,7 @@ def test_while_a_crawl_runs(web: Web, crawl: Crawl) -> None:
     ended = crawl.run("add", web.site.url + web.private[0], web.site.url + "/more")
     assert "it will add 1 URL" in ended.stdout
     running.kill_tree()
+    is_over.set()
 
 
 def test_a_file_that_cannot_grow(web: Web, crawl: Crawl) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from pycrawl.simweb import SimServer, SimWebSettings
 from pycrawl.state.database import Database
-from pycrawl.state.outlinks import Outlinks
+from pycrawl.state.links import Links
 from tests.e2e.conftest import MakeCrawl
 from tests.e2e.crawling import Crawl
 from tests.e2e.site import Reply, Site, page
@@ -268,7 +268,7 @@ def test_a_large_sitemap_comes_in_parts_and_a_kill_loses_nothing(make_crawl: Mak
         assert crawl.query("SELECT count(*) FROM url_hints") == [(count,)]
         with closing(Database.open_readonly(crawl.directory.state)) as database:
             ((sitemap_id,),) = database.query("SELECT url_id FROM sources").fetchall()
-            assert [len(named) for _, named in Outlinks(database).targets_of([sitemap_id])] == [count]
+            assert [len(named) for _, _, named in Links(database).targets_of([sitemap_id])] == [count]
         crawl.verify()
 
 

@@ -76,6 +76,10 @@ STREAMS = {"stdout", "stderr"}
 STREAM_QUESTIONS = {"isatty", "fileno", "flush", "encoding"}
 
 
+def is_pipe_of_a_child(node: ast.AST) -> bool:
+    return isinstance(node, ast.Attribute) and ast.unparse(node.value) in ("process", "self._process")
+
+
 def printing_places(path: Path) -> list[str]:
     """The places in a source file that write to a terminal."""
     tree = ast.parse(path.read_text("utf-8"))
@@ -88,7 +92,7 @@ def printing_places(path: Path) -> list[str]:
         is_print = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
         is_echo = isinstance(node, ast.Attribute) and node.attr in PRINTING
         is_stream = isinstance(node, ast.Attribute) and node.attr in STREAMS and id(node) not in asked
-        if is_print or is_echo or is_stream:
+        if is_print or is_echo or (is_stream and not is_pipe_of_a_child(node)):
             found.append(f"{name}:{getattr(node, 'lineno', 0)}")
     return found
 

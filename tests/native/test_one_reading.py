@@ -94,8 +94,8 @@ CASES = [
 
 def both(body: bytes, method: str = "auto", with_text: bool = True) -> tuple[Parsed, Parsed]:
     return (
-        parse_html(body, UTF8, with_text=with_text, main_content=method),
-        parse_html(body, UTF8, with_text=with_text, main_content=method, by_tree=True),
+        parse_html(body, UTF8, with_text=with_text, main_content=method, with_anchors=True),
+        parse_html(body, UTF8, with_text=with_text, main_content=method, with_anchors=True, by_tree=True),
     )
 
 
@@ -154,3 +154,41 @@ WELL_FORMED = st.recursive(
 def test_well_formed_pages_are_read_alike(markup: str) -> None:
     compiled_page, tree_page = both(f"<!DOCTYPE html><title>t</title><body>{markup}".encode())
     assert (compiled_page.hrefs, compiled_page.text) == (tree_page.hrefs, tree_page.text)
+    assert compiled_page.anchors == tree_page.anchors
+
+
+PROSE = " ".join(WORDS) + ". "
+FRAMED = f"<nav class=menu><a href=/m>menu</a></nav><main><p>{PROSE * 5}<a href=/c>text</a>{PROSE}</p></main>"
+FRAME, NOFOLLOW, SPONSORED, UGC = 1, 2, 4, 8
+
+# Markup, and the links that have a place in its text: URL, text, flags.
+ANCHORS: list[tuple[str, list[tuple[str, str, int]]]] = [
+    (FRAMED, [("/m", "menu", FRAME), ("/c", "text", 0)]),
+    ("<a href=/1> one\n <b>two</b>\u00a0</a>", [("/1", "one two", 0)]),
+    ("<a href=/1><img alt=x></a><p><a href=/2></a>a", [("/1", "", 0), ("/2", "", 0)]),
+    ("<div><a href=/1>a<div>b</div>c<br>d</a></div>", [("/1", "a b c d", 0)]),
+    ("<p><a href=/1>a<div>b</a>c</div>", [("/1", "a b", 0)]),
+    ("<a href=/1>a</a><a href=/1>b</a> <a href=/1>c</a>x<a href=/1>d</a>", [("/1", "ab c", 0), ("/1", "d", 0)]),
+    ("<a href=/1>a<a href=/2>b</a>c", [("/1", "a", 0), ("/2", "b", 0)]),
+    ("<a href=/1>a<a name=x>b</a>c", [("/1", "a", 0)]),
+    ("<a href=/1 rel='UGC sponsored\tnofollow'>a</a>", [("/1", "a", NOFOLLOW | SPONSORED | UGC)]),
+    ("<a href=/1 rel='nofollows me'>a</a>", [("/1", "a", 0)]),
+    ("<p>z<noscript><a href=/1>a</a></noscript><svg><a href=/2>b</a></svg><map><area href=/3></map>c", []),
+    ("<a href=/1>x<script>a</script><select><option>b</select>y</a>", [("/1", "xy", 0)]),
+    (f"<a href=/1>{'ü' * 99} {'ü' * 20}</a>", [("/1", "ü" * 99, 0)]),
+    (f"<a href=/1>{'a' * 199}ü</a>", [("/1", "a" * 199, 0)]),
+]
+
+
+@pytest.mark.parametrize(("markup", "links"), ANCHORS, ids=[markup[:60] for markup, _ in ANCHORS])
+def test_links_with_texts_rel_and_places(markup: str, links: list[tuple[str, str, int]]) -> None:
+    for page in both(f"<!DOCTYPE html><title>t</title>{markup}".encode()):
+        assert page.anchors is not None
+        assert page.anchors.items() == links
+
+
+def test_of_very_many_links_the_first_have_texts() -> None:
+    for page in both(b"<!DOCTYPE html>" + b"".join(b"<a href=/%d>x</a> and " % number for number in range(20_050))):
+        assert page.anchors is not None
+        assert (len(page.anchors.hrefs), page.anchors.are_well_formed) == (20_000, True)
+        assert len(page.hrefs) == 20_050

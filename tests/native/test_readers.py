@@ -140,7 +140,7 @@ def seen_by_scan(markup: str) -> dict[str, list[str]]:
             if value := attributes.get(name):
                 found.setdefault(tag, []).append(value)
 
-    compiled.scan(markup, hrefs, element, True, True, {})
+    compiled.scan(markup, hrefs, element, True, True, [], 9, 200)
     found.setdefault("a", []).extend(hrefs)
     return {tag: values for tag, values in found.items() if values}
 
@@ -238,7 +238,7 @@ def test_hostile_markup_takes_time_in_proportion(markup: str) -> None:
     from time import process_time
 
     started = process_time()
-    compiled.scan(markup, {}, lambda *_: None, True, True, {})
+    compiled.scan(markup, {}, lambda *_: None, True, True, [], 9, 200)
     assert process_time() - started < 2
 
 
@@ -246,7 +246,7 @@ def test_hostile_markup_takes_time_in_proportion(markup: str) -> None:
 @given(st.text("<>/ab='\"&;#-!x \n\xa0é", max_size=200))
 def test_any_markup_is_read_to_its_end(markup: str) -> None:
     hrefs: dict[str, None] = {}
-    title, text, content = compiled.scan(markup, hrefs, lambda *_: None, True, 1, {})
+    title, text, content, _, _ = compiled.scan(markup, hrefs, lambda *_: None, True, 1, [], 9, 200)
     for found in (title, text, content.decode(), *hrefs):
         assert isinstance(found, str)
     assert "  " not in text
@@ -261,8 +261,8 @@ def test_every_cut_of_a_page_is_read() -> None:
         "<svg><title>no</title></svg></p></body></html>"
     )
     for end in range(len(page)):
-        compiled.scan(page[:end], {}, lambda *_: None, True, True, {})
-    assert compiled.scan(page, {}, lambda *_: None, True, False, None)[:2] == (
+        compiled.scan(page[:end], {}, lambda *_: None, True, True, [], 9, 200)
+    assert compiled.scan(page, {}, lambda *_: None, True, False, None, 0, 0)[:2] == (
         "Ein & alles",
         "Grüße aus Österreich – hier",
     )
@@ -274,7 +274,7 @@ def test_an_error_in_the_callers_function_is_the_callers() -> None:
         raise KeyError(tag)
 
     with pytest.raises(KeyError, match="base"):
-        compiled.scan("<base href=/>", {}, element, True, True, None)
+        compiled.scan("<base href=/>", {}, element, True, True, None, 0, 0)
 
 
 def test_texts_of_links() -> None:
@@ -283,7 +283,8 @@ def test_texts_of_links() -> None:
         "",
         with_anchors=True,
     )
-    assert page.anchors == {"/1": "again", "/3": "tür"}
+    assert page.anchors is not None
+    assert page.anchors.items() == [("/1", "one two", 0), ("/2", "", 0), ("/1", "again", 0), ("/3", "tür", 0)]
 
 
 @pytest.mark.slow

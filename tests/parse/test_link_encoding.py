@@ -65,7 +65,8 @@ def test_what_is_asked_for(encoding: str, href: str, url: str, by_tree: bool) ->
     page = parse_html(markup(encoding, href), f"text/html; charset={encoding}", by_tree=by_tree, with_anchors=True)
     assert page.charset.used == encoding
     assert urls_of(page) == [url]
-    assert set(page.anchors) <= {*page.hrefs}
+    assert page.anchors is not None
+    assert set(page.anchors.hrefs) <= {*page.hrefs}
 
 
 @pytest.mark.parametrize("by_tree", READERS)

@@ -66,13 +66,13 @@ def texts(packed: PackedLinks) -> list[str]:
     ],
 )
 def test_resolution(href: str, base: str, expected: str) -> None:
-    packed, _, filtered = packer().pack(page(href, base=base), URL)
+    packed, _, filtered, _ = packer().pack(page(href, base=base), URL)
     assert texts(packed) == [expected]
     assert filtered == {}
 
 
 def test_links_are_distinct_and_not_to_the_page_itself() -> None:
-    packed, _, filtered = packer().pack(page("#top", URL, "/a", "/a#b", "http://example.com/a", "/c"), URL)
+    packed, _, filtered, _ = packer().pack(page("#top", URL, "/a", "/a#b", "http://example.com/a", "/c"), URL)
     assert texts(packed) == ["http://example.com/a", "http://example.com/c"]
     assert filtered == {}
 
@@ -130,7 +130,7 @@ def test_reasons_are_counted() -> None:
     ]
     hrefs.append("/" + "x" * 3_000)
     hrefs.append("/" + "x" * 70_000)
-    packed, withheld, filtered = packer(config).pack(page(*hrefs, nofollow_hrefs=("/n",)), URL)
+    packed, withheld, filtered, _ = packer(config).pack(page(*hrefs, nofollow_hrefs=("/n",)), URL)
     assert texts(packed) == ["http://bad.test/", "http://bad.test/2", "http://example.com/ok"]
     assert list(packed.verdicts) == [Reason.HOST_DENIED.code, Reason.HOST_DENIED.code, 0]
     assert [(ask, texts(links)) for ask, links in withheld] == [(asks.REL, ["http://example.com/n"])]
@@ -180,12 +180,20 @@ def test_short_cuts_and_memory_give_what_normalise_gives(hrefs: list[str], base:
     st.booleans(),
 )
 def test_the_compiled_cache_knows_what_the_other_knows(pages: list[list[str]], folder: str, skips_empty: bool) -> None:
-    cache, other = compiled.LinkCache(1 << 12, url_hash("a", 1), url_hash("b", 1)), LinkCache(1 << 12)
+    secrets = (url_hash("a", 1), url_hash("b", 1))
+    cache, other = compiled.LinkCache(1 << 12, *secrets), LinkCache(1 << 12, *secrets)
     home = likely_origin(folder)
     own = 256
     for hrefs in pages:
         found = other.look(hrefs, home, folder, skips_empty, own)
         assert cache.look(hrefs, home, folder, skips_empty, own) == found
+        texts = b"\n".join([href.encode()[:40] * (number % 3) for number, href in enumerate(hrefs)])
+        flags = bytes(number % 5 for number in range(len(hrefs)))
+        resolved = {link: 700 + place for place, link in enumerate(found[2][::2])}
+        twice = (hrefs * 2, b"\n".join([texts] * 2) if hrefs else b"", flags * 2)
+        assert cache.anchors(*twice, home, folder, skips_empty, own, resolved) == other.anchors(
+            *twice, home, folder, skips_empty, own, resolved
+        )
         for place, link in enumerate(found[2]):
             if text := absolute(link, home, folder):
                 value = 250 + url_hash(text, 0) % 10  # reasons and hashes, the page's own among them

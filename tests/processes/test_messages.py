@@ -27,6 +27,16 @@ SECONDS = st.floats(0, 1e9)
 CODES = st.sampled_from([0, 1, 4])
 
 
+ANCHORS = st.lists(st.tuples(st.text("aü €", max_size=40), st.integers(0, 15)), max_size=4).map(
+    lambda many: model.PackedAnchors(
+        b"12345678" * len(many),
+        b"87654321" * len(many),
+        b"\n".join([text.encode() for text, _ in many]),
+        bytes(flags for _, flags in many),
+    )
+)
+
+
 @st.composite
 def links(draw: st.DrawFn, least: int = 0, most_more: int = 3) -> PackedLinks:
     count = draw(st.integers(least, 5))
@@ -64,7 +74,7 @@ RESULTS = st.builds(
     started=SECONDS, ended=SECONDS, fetched_at=SECONDS, status=NUMBER, detail=TEXT, address=TEXT, wire_bytes=NUMBER,
     retry_after=SECONDS, etag=TEXT, last_modified=TEXT, hops=NUMBER, cookies=TEXT,
     location=st.sampled_from(["", "https://a.example/x?y"]), location_hash=st.integers(0, 2**64 - 1),
-    location_verdict=CODES, body=st.none() | BODIES, links=links(),
+    location_verdict=CODES, body=st.none() | BODIES, links=links(), anchors=st.none() | ANCHORS,
     withheld=st.lists(st.tuples(st.integers(0, 15), links()), max_size=2).map(tuple), filtered=COUNTS,
     robots=st.none() | ROBOTS, close_look=st.none() | LOOKS, source=st.none() | SOURCES,
 )  # fmt: skip
@@ -163,6 +173,13 @@ BAD = {
     "too few verdicts": plain(links=[b"12345678" * 2, b"http://a/\nhttp://b/", 2, b"\0"]),
     "texts without hashes": plain(links=[b"", b"http://a/", 0, b""]),
     "links missing": plain(links=None),
+    "anchors without hashes": plain(anchors=[b"", b"", b"a", b"\0"]),
+    "anchors without text hashes": plain(anchors=[b"12345678", b"", b"a", b"\0"]),
+    "more anchors than said": plain(anchors=[b"12345678", b"12345678", b"a\nb", b"\0"]),
+    "anchor too long": plain(anchors=[b"12345678", b"12345678", b"a" * 201, b"\0"]),
+    "anchor not UTF-8": plain(anchors=[b"12345678", b"12345678", b"\xff", b"\0"]),
+    "flags of an anchor unknown": plain(anchors=[b"12345678", b"12345678", b"a", b"\x10"]),
+    "too many anchors": plain(anchors=[bytes(160_008), bytes(160_008), b"\n" * 20_000, bytes(20_001)]),
     "withheld is a dict": plain(withheld={}),
     "a source with a digest that is none": plain(source=[[], [], False, b"12", 0, 0.0, 0, 0, "", ""]),
     "a source with URLs without texts": plain(

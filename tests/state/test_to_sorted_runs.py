@@ -13,12 +13,12 @@ import numpy as np
 
 from pycrawl.fingerprint.packed import pack
 from pycrawl.fingerprint.page import of_text
-from pycrawl.state import documents, outlinks, schema, stores
+from pycrawl.state import documents, links, schema, stores
 from pycrawl.state.content_seen import ContentSeen
 from pycrawl.state.database import Database
 from pycrawl.state.near_seen import NearSeen
 from pycrawl.state.passages import sharing
-from pycrawl.state.runs import proof
+from pycrawl.state.runs import one_key, proof
 
 BEFORE = schema.STEPS[: schema.STEPS.index(schema._TO_SORTED_RUNS)]
 COUNT = 3_000
@@ -65,11 +65,11 @@ def check(path: Path) -> None:
     assert [seen.find(hash_of(one).to_bytes(16, "big")) for one in (1, 77, COUNT, COUNT + 1)] == [1, 77, COUNT, 0]
     assert [one.id for one in documents.versions(database, hash_of(5))] == [5, 2_005]
     assert documents.newest_document(database, hash_of(1_999)) == documents.document(database, 1_999)
-    assert {one: links.tolist() for one, links in outlinks.Outlinks(database).targets_of([1, 9, COUNT + 5])} == {
+    assert {one: linked.tolist() for one, linked, _ in links.Links(database).targets_of([1, 9, COUNT + 5])} == {
         1: [2, 7],
         9: [10, 7],
     }
-    assert list(outlinks.pages_that_link_to(database, 12)) == [11]
+    assert one_key.ids_of(database, stores.INLINKS.number, 12) == [11]
     assert sharing(database, np.array([16 * 41], np.uint64), 10).ids.tolist() == [42]
     near = NearSeen(database, 0.9)
     near.add(COUNT + 1, pack(of_text(TEXTS[2])))

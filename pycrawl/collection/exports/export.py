@@ -194,9 +194,10 @@ def _items(collection: Collection, selection: Selection, options: Options) -> It
     rows = collection.selected_rows(selection)
     has_prints = options.format in ("warc",) or bool(_PRINTS & set(options.fields))
     has_cluster = options.format in ("warc",) or "cluster" in options.fields
+    has_in_links = "in_links" in options.fields and options.format in ("jsonl", "parquet")
     references = _References(collection) if options.format == "warc" and selection.needs is Needs.ROW else None
     if options.format not in ("trec", "warc", "jsonl", "parquet", "links"):
-        has_prints = has_cluster = True  # a plugin may ask for anything
+        has_prints = has_cluster = has_in_links = True  # a plugin may ask for anything
     while portion := list(islice(rows, _BATCH_DOCUMENTS)):
         owners = {row.document.duplicate_of or row.document.id for row in portion}
         prints = prints_by_document(collection.database, owners) if has_prints else {}
@@ -208,6 +209,7 @@ def _items(collection: Collection, selection: Selection, options: Options) -> It
                 row,
                 prints.get(owner, b""),
                 cluster.get(owner, ""),
+                tuple(collection.in_links(row)) if has_in_links else (),
                 references.of(row) if references is not None else None,
                 revisits.get(row.document.id),
             )

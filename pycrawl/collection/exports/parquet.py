@@ -10,6 +10,7 @@ from typing import Any
 from pycrawl.collection.exports.formats import Options, Piece, Task, readable
 from pycrawl.collection.exports.rows import LINK_COLUMNS
 from pycrawl.collection.fields import Needs, chosen_fields
+from pycrawl.collection.pages import Link
 from pycrawl.errors import UsageError
 
 _GROUP_BYTES = 32_000_000  # of Arrow, in one row group
@@ -27,7 +28,8 @@ def _arrow() -> Any:
 def _types() -> dict[str, Any]:
     """Returns field → its type, where that is not text."""
     arrow = _arrow()
-    link = [("url", arrow.string()), ("href", arrow.string()), ("anchor", arrow.string()), ("nofollow", arrow.bool_())]
+    texts = [(name, arrow.string()) for name in ("url", "anchor", "place")]
+    both = [*texts, ("nofollow", arrow.bool_()), ("rel", arrow.list_(arrow.string()))]
     return {
         "time": arrow.timestamp("us", "UTC"),
         "status": arrow.int32(),
@@ -37,7 +39,8 @@ def _types() -> dict[str, Any]:
         "copy": arrow.bool_(),
         "body": arrow.binary(),
         "headers": arrow.list_(arrow.list_(arrow.string())),
-        "links": arrow.list_(arrow.struct(link)),
+        "links": arrow.list_(arrow.struct([*both, ("href", arrow.string())])),
+        "in_links": arrow.list_(arrow.struct([*both, ("via", arrow.string())])),
         "nofollow": arrow.bool_(),
     }
 
@@ -75,10 +78,14 @@ class ParquetFormat:
     def _links(self, task: Task) -> list[dict[str, Any]]:
         document = task.document
         return [
-            dict(zip(LINK_COLUMNS, (document.url, link.url, link.anchor, link.nofollow), strict=True))
+            dict(zip(LINK_COLUMNS, _link_values(document.url, link), strict=True))
             for link in document.links
             if link.url is not None
         ]
+
+
+def _link_values(source: str, link: Link) -> tuple[str | bool | None, ...]:
+    return source, link.url, link.anchor, link.nofollow, " ".join(link.rel), link.place
 
 
 class ParquetFile:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from pycrawl.collection.document import Document
 from pycrawl.collection.exports.formats import IndexEntry, Options, Piece, Reference, Revisit, Task, new_format
+from pycrawl.collection.link_view import Linked
 from pycrawl.collection.pages import Pages
 from pycrawl.collection.selection import Selection
 from pycrawl.config import Config
@@ -22,6 +23,7 @@ class Item(NamedTuple):
     row: DocumentRow
     prints: bytes = b""
     cluster: str = ""
+    in_links: tuple[Linked, ...] = ()
     reference: Reference | None = None
     revisit: Revisit | None = None
 
@@ -48,6 +50,9 @@ class _Given:
 
     def cluster(self, row: DocumentRow) -> str:
         return self._item.cluster
+
+    def in_links(self, row: DocumentRow) -> list[Linked]:
+        return list(self._item.in_links)
 
 
 class Renderer:

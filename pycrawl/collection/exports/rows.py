@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 
 from pycrawl.collection.exports.formats import Options, Piece, Task, compressed, readable
 from pycrawl.collection.fields import Needs, as_json, chosen_fields
+from pycrawl.collection.pages import Link
 
-LINK_COLUMNS = ("source", "target", "anchor", "nofollow")
+LINK_COLUMNS = ("source", "target", "anchor", "nofollow", "rel", "place")
 _UNSAFE = str.maketrans(dict.fromkeys("\t\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029", " "))
 
 
@@ -34,8 +35,9 @@ class JsonlFormat:
 
 
 class LinksFormat:
-    """Columns: source and target URL, anchor text, 1 if the link asks not to be followed. White space in an anchor is
-    written as spaces. Links to what is no http or https URL are left out."""
+    """Columns: source and target URL, anchor text, 1 if the link asks not to be followed, its rel, and where it stands
+    ("content" or "frame"). White space in an anchor is written as spaces. Links to what is no http or https URL are
+    left out."""
 
     extension = ".tsv"
     needs = Needs.ANCHORS
@@ -52,10 +54,10 @@ class LinksFormat:
 
 
 def _link_lines(task: Task) -> bytes:
-    document = task.document
-    lines = [
-        f"{document.url}\t{link.url}\t{link.anchor.translate(_UNSAFE)}\t{int(link.nofollow)}\n"
-        for link in document.links
-        if link.url is not None
-    ]
+    lines = [_link_line(task.document.url, link) for link in task.document.links if link.url is not None]
     return "".join(lines).encode("utf-8", "replace")
+
+
+def _link_line(source: str, link: Link) -> str:
+    anchor = link.anchor.translate(_UNSAFE)
+    return f"{source}\t{link.url}\t{anchor}\t{int(link.nofollow)}\t{' '.join(link.rel)}\t{link.place}\n"

@@ -28,7 +28,7 @@ class PageJobs:
             entry.url,
             now,
             kind=Kind.PAGE,
-            depth=entry.depth,
+            depth=self._session.depth_of(entry),
             hops=entry.hops,
             cookies=entry.cookies,
             close_look=self._run.judges_traps and self._session.kinds.wants_close_look(queue.host, entry.url),
@@ -76,5 +76,5 @@ class PageJobs:
             if kinds.is_soft_404(host, entry.url, look):
                 result = result._replace(outcome=Outcome.SOFT_404, body=None)
                 self._session.group.counts["soft_404"] += 1
-            lease.queue.order = kinds.take_in_page(host, entry.url, entry.depth, look, result.links)
+            lease.queue.order = kinds.take_in_page(host, entry.url, self._session.depth_of(entry), look, result.links)
         return result

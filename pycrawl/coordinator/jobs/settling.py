@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import logging
 
+from pycrawl.convert.simple_page import CONVERSION_FAILED
 from pycrawl.coordinator.jobs.observing import found_without_page, observation
 from pycrawl.coordinator.leases import Lease
 from pycrawl.coordinator.run import Run
@@ -20,6 +21,7 @@ _MOST_TYPES = 20  # media types that are counted apart, as servers may name any 
 _LONGEST_TYPE = 80  # characters of a media type
 _OTHER_TYPES = "other types"
 _GONE = (404, 410)
+_READ = (Outcome.FETCHED, Outcome.NOINDEX, Outcome.SOFT_404)  # the page was read for its links
 _WORDS = {Found.FIRST: "new", Found.CHANGED: "changed", Found.SAME: "unchanged", Found.GONE: "gone"}
 
 log = logging.getLogger(__name__)
@@ -81,6 +83,12 @@ class Settler:
         media_type = content_type.partition(";")[0].strip().lower()[:_LONGEST_TYPE] or "no type"
         name = media_type if media_type in unread or len(unread) < _MOST_TYPES else _OTHER_TYPES
         unread[name] = unread.get(name, 0) + 1
+
+    def _count_unconverted(self, trouble: str) -> None:
+        """Count a stored document that could not be read, or not to its end, by what is wrong with it."""
+        unconverted = self._run.counts.unconverted
+        unconverted[trouble] = unconverted.get(trouble, 0) + 1
+        self._session.group.counts[f"unconverted:{trouble}"] += 1
 
     def _fail(self, lease: Lease, result: FetchResult) -> None:
         """Count a URL that is given up, and stop the run if they are too many."""
@@ -154,6 +162,8 @@ class Settler:
             self._run.counts.stored += 1
             if result.body.is_unread:
                 self._count_unread(result.body.content_type)
+            elif result.detail.startswith(CONVERSION_FAILED):
+                self._count_unconverted(result.detail.removeprefix(CONVERSION_FAILED).split(maxsplit=1)[0])
         return document.id
 
     def _follow(self, lease: Lease, result: FetchResult) -> None:
@@ -166,6 +176,8 @@ class Settler:
             discovered.add_redirect(
                 entry.url_id, depth, entry.hops + 1, result.location, result.location_hash, result.location_verdict
             )
+        if result.kind is Kind.PAGE and result.outcome in _READ:
+            discovered.add_page(entry.url_id, result.anchors)
         ask = asks.SOFT_404 if result.outcome is Outcome.SOFT_404 else 0
         if result.links.hashes:
             discovered.add_links(entry.url_id, depth + 1, result.links, ask)

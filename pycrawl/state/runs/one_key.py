@@ -28,11 +28,16 @@ _DAMAGED = "a block of sorted entries is damaged. Put back a copy, or start anew
 def ids_of(database: Database, store: int, key: int) -> list[int]:
     """Returns the ids of a key in the store with this number, in ascending order."""
     with database.one_view():
-        rows = database.query(
-            f"SELECT {_SEGMENT}, x'' {_FROM} WHERE store = ? AND first <= ? AND last >= ?",
-            (store, key - _SIGN, key - _SIGN),
-        ).fetchall()
-        return _in_segments(database, [_Segment.of(row) for row in rows], key)
+        return ids_in_one_view(database, store, key)
+
+
+def ids_in_one_view(database: Database, store: int, key: int) -> list[int]:
+    """As `ids_of`. The caller sees to it that no other process changes the state meanwhile, as inside a transaction."""
+    rows = database.query(
+        f"SELECT {_SEGMENT}, x'' {_FROM} WHERE store = ? AND first <= ? AND last >= ?",
+        (store, key - _SIGN, key - _SIGN),
+    ).fetchall()
+    return _in_segments(database, [_Segment.of(row) for row in rows], key)
 
 
 class KeyReader:

@@ -92,7 +92,7 @@ def link_table(data: bytes) -> None:
     if compiled is None:
         return
     ours: Any = compiled.LinkCache(64, *_SECRETS)
-    plain = LinkCache(1_000_000)
+    plain = LinkCache(1_000_000, *_SECRETS)
     hrefs = [*dict.fromkeys(data.decode("utf-8", "replace").split("\n"))]
     for number, href in enumerate(hrefs[::3]):
         for table in (ours, plain):

@@ -50,7 +50,9 @@ def tree(data: bytes) -> None:
 
 def _check_page(page: Parsed, length: int) -> None:
     texts = (page.text, page.content, page.title, page.language, page.base_href, *page.hrefs, *page.nofollow_hrefs)
-    for text in (*texts, *page.anchors.values()):
+    assert page.anchors is not None
+    assert page.anchors.are_well_formed
+    for text in (*texts, page.anchors.texts.decode()):
         text.encode()  # no half of a surrogate pair
     assert len(set(page.hrefs)) == len(page.hrefs)
     assert "\n" not in page.title

@@ -1,0 +1,155 @@
+"""Converts documents in a process of its own, which is started with the first one, and replaced when it has died or
+left. A `Converter` belongs to one thread."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+from pycrawl.convert.kinds import DocumentKind
+from pycrawl.convert.process import ANSWER, REQUEST, Facts
+from pycrawl.convert.simple_page import CONVERSION_FAILED, MOST_LETTERS, Trouble
+
+PATIENCE_SECONDS = 120.0  # for one document; its CPU time is bounded far below, so this is for a machine that is stuck
+_MOST_HTML = 4 * MOST_LETTERS + 10_000  # bytes of an answer
+_MOST_FACTS = 10_000
+_READ_BYTES = 1 << 20
+# The package is found where this process found it; behind all else, so that nothing there hides a module of Python.
+_START = "import sys; sys.path.append(sys.argv[1]); from pycrawl.convert.process import main; main()"
+
+
+class Converted(NamedTuple):
+    """A document as HTML, with what is wrong with it, if anything is."""
+
+    html: bytes
+    pages: int = 0
+    trouble: str = ""  # a `Trouble`; empty: none
+    detail: str = ""
+
+    @property
+    def told(self) -> str:
+        """What the user reads of the trouble; empty if there is none."""
+        if not self.trouble:
+            return ""
+        return f"{CONVERSION_FAILED}{self.trouble}{f' ({self.detail})' if self.detail else ''}"
+
+
+class _Died(Exception):
+    """The process has ended, or does not answer."""
+
+
+class Converter:
+    def __init__(self, patience: float = PATIENCE_SECONDS) -> None:
+        self._patience = patience
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def convert(self, kind: DocumentKind, data: bytes) -> Converted:
+        """Returns the document as HTML. Never raises for what is in the document."""
+        process = self._process or self._start()
+        try:
+            facts, html = self._exchange(process, kind.module.encode(), data, time.monotonic() + self._patience)
+        except _Died as died:
+            return Converted(b"", 0, *self._post_mortem(process, str(died)))
+        if facts.is_last:
+            self.close()
+        return Converted(html, facts.pages, facts.trouble, facts.detail)
+
+    @property
+    def pid(self) -> int:
+        """The process; 0: there is none at the moment."""
+        return self._process.pid if self._process else 0
+
+    def close(self) -> None:
+        """End the process, if there is one."""
+        process, self._process = self._process, None
+        if process is not None:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            with contextlib.suppress(BrokenPipeError):
+                process.stdin.close()
+            process.stdout.close()
+            try:
+                process.wait(1.0)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        package = Path(__file__).parents[2]
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-c", _START, str(package)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL, bufsize=0,
+        )  # fmt: skip
+        for pipe in (self._process.stdin, self._process.stdout):
+            assert pipe is not None
+            os.set_blocking(pipe.fileno(), False)
+        return self._process
+
+    def _exchange(
+        self, process: subprocess.Popen[bytes], module: bytes, data: bytes, deadline: float
+    ) -> tuple[Facts, bytes]:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        self._write(process.stdin.fileno(), REQUEST.pack(len(module), len(data)) + module, deadline)
+        self._write(process.stdin.fileno(), data, deadline)
+        told_length, html_length = ANSWER.unpack(self._read(process.stdout.fileno(), ANSWER.size, deadline))
+        if told_length > _MOST_FACTS or html_length > _MOST_HTML:
+            raise _Died("an answer that is too long")
+        told = self._read(process.stdout.fileno(), told_length, deadline)
+        html = self._read(process.stdout.fileno(), html_length, deadline)
+        try:
+            return Facts(**json.loads(told)), html
+        except (ValueError, TypeError):
+            raise _Died("an answer that is none") from None
+
+    def _write(self, fd: int, data: bytes, deadline: float) -> None:
+        view = memoryview(data)
+        while view:
+            self._wait(fd, select.POLLOUT, deadline)
+            try:
+                view = view[os.write(fd, view) :]
+            except BlockingIOError:
+                continue
+            except BrokenPipeError:
+                raise _Died("") from None
+
+    def _read(self, fd: int, length: int, deadline: float) -> bytes:
+        parts = []
+        while length:
+            self._wait(fd, select.POLLIN, deadline)
+            part = os.read(fd, min(length, _READ_BYTES))
+            if not part:
+                raise _Died("")
+            parts.append(part)
+            length -= len(part)
+        return b"".join(parts)
+
+    def _wait(self, fd: int, event: int, deadline: float) -> None:
+        poll = select.poll()
+        poll.register(fd, event)
+        if not poll.poll(max(0.0, deadline - time.monotonic()) * 1000):
+            raise _Died(f"no answer for {self._patience:g} s")
+
+    def _post_mortem(self, process: subprocess.Popen[bytes], why: str) -> tuple[str, str]:
+        """End what is left of the process. Returns the trouble, and what is known of it."""
+        if why:
+            process.kill()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(1.0)
+        code = process.poll()
+        self.close()
+        if code == -signal.SIGXCPU:
+            return Trouble.TOO_SLOW.value, ""
+        if why:
+            return Trouble.DIED.value, why
+        if code is not None and code < 0:
+            return Trouble.DIED.value, f"by {signal.Signals(-code).name}"
+        return Trouble.DIED.value, f"exit code {code}"

@@ -1,0 +1,94 @@
+"""Documents beside pages, in real crawls."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.convert import samples
+from tests.convert.samples import TEXT, TITLE
+from tests.e2e.crawling import Crawl
+from tests.e2e.site import Reply, Site, page
+
+WORD = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+GONE_SECONDS = 30.0
+REPORT = samples.pdf(link="/from-the-report")
+BOMB = samples.zipped({"word/document.xml": bytes(101 << 20)})
+
+
+def document(data: bytes, content_type: str = "application/pdf") -> Reply:
+    return Reply(data.decode("latin-1"), content_type=content_type, encoding="latin-1")
+
+
+@pytest.fixture
+def site() -> Iterator[Site]:
+    pages = {
+        "/": page("/report.pdf", "/letter.docx", "/secret.pdf", "/bomb.docx", "/mixed.doc", "/plain", text="the start"),
+        "/report.pdf": document(REPORT),
+        "/letter.docx": document(samples.word(), WORD),
+        "/secret.pdf": document(samples.pdf(encrypted=True)),
+        "/bomb.docx": document(BOMB, WORD),
+        "/mixed.doc": document(samples.open_document(), "application/msword"),
+        "/from-the-report": page(text="a page that only the report names"),
+        "/plain": page(text="another page"),
+    }
+    with Site(pages) as running:
+        yield running
+
+
+def test_documents_are_stored_read_and_followed(tmp_path: Path, site: Site) -> None:
+    crawl = Crawl.make(tmp_path / "crawl", [f"{site.url}/"], {"scope": {"follow_external": False}})
+    crawl.run("crawl")
+    report = f"{site.url}/report.pdf"
+
+    assert site.times().keys() >= {"/", "/report.pdf", "/letter.docx", "/secret.pdf", "/from-the-report", "/plain"}
+    assert crawl.bodies([report]) == {report: REPORT}
+    assert "Grey herons nest" in crawl.run("get", "--text", report).stdout
+    assert "<h1>" in crawl.run("get", "--html", f"{site.url}/letter.docx").stdout
+    for name in ("letter.docx", "mixed.doc"):
+        read = json.loads(crawl.run("get", "--json", f"{site.url}/{name}").stdout)
+        assert (read["title"], TEXT in read["text"], read["words"] > 0) == (TITLE, True, True)
+    assert crawl.why(f"{site.url}/secret.pdf")["visit"]["detail"].startswith("conversion-failed: encrypted")
+    assert crawl.why(f"{site.url}/bomb.docx")["visit"]["detail"].startswith("conversion-failed: too-large")
+    assert "encrypted" in crawl.run("get", "--text", f"{site.url}/secret.pdf", exit_code=1).stderr
+    stats = json.loads(crawl.run("stats", "--json").stdout)
+    assert stats["unconverted"] == {"encrypted": 1, "too-large": 1}
+    crawl.verify()
+
+
+def test_a_wider_setting_fetches_the_documents_that_were_met(tmp_path: Path, site: Site) -> None:
+    scope = {"follow_external": False, "content_types": ["pages"]}
+    crawl = Crawl.make(tmp_path / "crawl", [f"{site.url}/"], {"scope": scope})
+    crawl.run("crawl")
+    assert "/from-the-report" not in site.times()
+    before = site.times()
+
+    crawl.configure({"scope": {**scope, "content_types": ["pages", "application/pdf"]}})
+    crawl.run("crawl")
+    assert site.times() - before == {"/report.pdf": 1, "/secret.pdf": 1, "/from-the-report": 1}
+    crawl.verify()
+
+
+def test_no_converter_outlives_a_crawl_that_is_killed(tmp_path: Path, site: Site) -> None:
+    site.pages["/plain"] = Reply("late", seconds=60.0)
+    crawl = Crawl.make(tmp_path / "crawl", [f"{site.url}/"], {"scope": {"follow_external": False}})
+    running = crawl.start("crawl")
+    found: list[psutil.Process] = []
+
+    def has_converter() -> bool:
+        children = [child for fetcher in running.fetchers() for child in fetcher.children()]
+        found.extend(child for child in children if "pycrawl.convert.process" in " ".join(child.cmdline()))
+        return bool(found)
+
+    assert running.until(has_converter)
+    running.kill_tree()
+    _, alive = psutil.wait_procs(found, GONE_SECONDS)
+    assert not alive
+    site.pages["/plain"] = page(text="another page")
+    crawl.run("crawl")
+    assert "Grey herons nest" in crawl.run("get", "--text", f"{site.url}/report.pdf").stdout
+    crawl.verify()
