@@ -11,7 +11,7 @@ from pycrawl.errors import StoreError
 from pycrawl.model import Kind
 from pycrawl.state import anchor_texts, meta, urls_table
 from pycrawl.state.database import Database
-from pycrawl.state.link_rows import StoredLink, has_anchors, links_of
+from pycrawl.state.link_rows import StoredLink, has_anchors, links_of, links_to
 from pycrawl.state.runs.one_key import ids_of
 from pycrawl.state.runs.value_runs import ValueRuns
 from pycrawl.state.sources import source_of
@@ -85,7 +85,7 @@ class Links:
         """The links from some pages to a URL."""
         with self._database.one_view():
             rows = self._rows_and_texts()[0].get(sources)
-        found = {page: [link for link in links_of(row) if link.target_id == target] for page, row in rows.items()}
+        found = {page: links_to(row, target) for page, row in rows.items()}
         texts = self._texts_of(link for links in found.values() for link in links)
         for page in sources:
             url = self._text_of(page) if found.get(page) else ""
@@ -167,6 +167,6 @@ def pages_that_link_to(database: Database, url_id: int, most: int) -> tuple[list
     Of more than `MOST_IN_LINKS`, those count too that linked to it in an earlier version only."""
     ids = _sources_of(database, url_id)
     rows = ValueRuns(database, LINKS, with_filters=False).get(ids[:MOST_IN_LINKS])
-    found = [page for page, row in sorted(rows.items()) if any(link.target_id == url_id for link in links_of(row))]
+    found = [page for page, row in sorted(rows.items()) if links_to(row, url_id)]
     urls = [urls_table.text_of(database, page) for page in islice(found, most)]
     return urls, len(found) + max(0, len(ids) - MOST_IN_LINKS)

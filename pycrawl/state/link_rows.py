@@ -44,8 +44,24 @@ def link_bytes(row: bytes) -> int:
 def links_of(row: bytes) -> list[StoredLink]:
     """Returns the links of a row, in the order of the page."""
     size = link_bytes(row)
+    return [_link(row, at, size) for at in range(1, len(row), size)]
+
+
+def links_to(row: bytes, target_id: int) -> list[StoredLink]:
+    """Returns the links of a row that lead to one target, in the order of the page."""
+    size = link_bytes(row)
+    if target_id >> 8 * (size - 4):
+        return []
+    wanted = target_id.to_bytes(size - 4, "little")
     found = []
-    for at in range(1, len(row), size):
-        (word,) = struct.unpack_from("<I", row, at + size - 4)
-        found.append(StoredLink(int.from_bytes(row[at : at + size - 4], "little"), word >> BITS, word & _MASK))
+    at = row.find(wanted, 1)
+    while at >= 0:
+        if not (at - 1) % size:  # else bytes of two fields look like it
+            found.append(_link(row, at, size))
+        at = row.find(wanted, at + 1)
     return found
+
+
+def _link(row: bytes, at: int, size: int) -> StoredLink:
+    (word,) = struct.unpack_from("<I", row, at + size - 4)
+    return StoredLink(int.from_bytes(row[at : at + size - 4], "little"), word >> BITS, word & _MASK)

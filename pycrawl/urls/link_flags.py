@@ -16,7 +16,7 @@ LEAD = 32  # named by a redirect, a sitemap or a feed: the target is as deep as 
 BITS = 6
 OF_PAGES = FRAME | NOFOLLOW | SPONSORED | UGC
 
-MOST_ANCHORS = 20_000  # links of one page that are kept with their texts; further ones are kept without
+MOST_ANCHORS = 100_000  # links of one page that are kept with their texts; further ones are kept without
 LONGEST_ANCHOR = 200  # bytes of a text, in UTF-8
 
 _RELS = {"nofollow": NOFOLLOW, "sponsored": SPONSORED, "ugc": UGC}

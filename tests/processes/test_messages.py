@@ -18,6 +18,7 @@ from pycrawl.fingerprint.page_prints import RECORD
 from pycrawl.model import FetchResult, Jobs, Outcome, PackedLinks, Results, StoredBody
 from pycrawl.processes.messages import BadMessage, pack, size_of, unpack_jobs, unpack_results
 from pycrawl.processes.plain_pickle import is_plain, is_plain_slowly
+from pycrawl.urls.link_flags import MOST_ANCHORS
 from pycrawl.urls.reasons import Reason
 from tests.test_model import BODY, JOB, RESULT
 
@@ -179,7 +180,9 @@ BAD = {
     "anchor too long": plain(anchors=[b"12345678", b"12345678", b"a" * 201, b"\0"]),
     "anchor not UTF-8": plain(anchors=[b"12345678", b"12345678", b"\xff", b"\0"]),
     "flags of an anchor unknown": plain(anchors=[b"12345678", b"12345678", b"a", b"\x10"]),
-    "too many anchors": plain(anchors=[bytes(160_008), bytes(160_008), b"\n" * 20_000, bytes(20_001)]),
+    "too many anchors": plain(
+        anchors=[bytes(8 * (MOST_ANCHORS + 1)), bytes(8 * (MOST_ANCHORS + 1)), b"\n" * MOST_ANCHORS, bytes(MOST_ANCHORS + 1)]
+    ),
     "withheld is a dict": plain(withheld={}),
     "a source with a digest that is none": plain(source=[[], [], False, b"12", 0, 0.0, 0, 0, "", ""]),
     "a source with URLs without texts": plain(

@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
-from hypothesis import settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from xxhash import xxh3_64_intdigest
@@ -15,7 +15,7 @@ from xxhash import xxh3_64_intdigest
 from pycrawl.errors import StateError
 from pycrawl.state import anchor_texts, links, schema
 from pycrawl.state.database import Database
-from pycrawl.state.link_rows import EMPTY, StoredLink, has_anchors, links_of
+from pycrawl.state.link_rows import EMPTY, StoredLink, has_anchors, links_of, links_to
 from pycrawl.state.links import Columns, Links, joined_rows, packed_rows, unpacked
 from pycrawl.state.runs.one_key import ids_of
 from pycrawl.state.runs.value_runs import ValueRuns
@@ -154,6 +154,17 @@ def test_rows_hold_ids_of_any_size(target: int) -> None:
     assert links_of(row) == [StoredLink(target, (1 << 26) - 1, 63), StoredLink(1, 0, 0)]
     assert has_anchors(row)
     assert [column.tolist() for column in unpacked(row)] == [[target, 1], [(1 << 26) - 1, 0], [63, 0]]
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from([0, 1, 257, 0x10101, 1 << 16, 1 << 24]), st.integers(0, 1)), max_size=9),
+    st.sampled_from([0, 1, 257, 0x10101, 1 << 24, (1 << 32) - 1]),
+)
+@settings(max_examples=60, deadline=None, derandomize=True)
+def test_the_links_to_one_target_are_found(rows: list[tuple[int, int]], target: int) -> None:
+    """Ids and texts whose bytes look alike, so that a target may seem to begin in the middle of a link."""
+    row = packed_rows(columns(*((3, one, text, 1) for one, text in rows)), {3: True})[3] if rows else EMPTY
+    assert links_to(row, target) == [link for link in links_of(row) if link.target_id == target]
 
 
 def test_rows_of_different_widths_are_joined() -> None:
