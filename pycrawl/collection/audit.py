@@ -1,32 +1,40 @@
 """Was the crawl polite? The answer, from the crawl's own log of fetches (`fetch_log.py`).
 
-The lines go into a temporary SQLite database, which sorts and joins them in bounded memory however long the log is.
+The log is read in portions. The times of a long one go into temporary files, those of a host or an address into one of
+them, so that memory holds a part of them at a time.
 """
 
 from __future__ import annotations
 
-import math
-import sqlite3
+import heapq
+import tempfile
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
+from operator import attrgetter
 from pathlib import Path
+from typing import IO
+
+import numpy as np
+from numpy.typing import NDArray
 
 from pycrawl.config import Config
-from pycrawl.crawl.fetch_log import FetchLine, read
+from pycrawl.crawl.fetch_log import FetchLine, read, size_of
 from pycrawl.model import Outcome
 from pycrawl.urls.host_settings import SettingsByHost
 
 _EARLY_SECONDS = 0.001  # clocks are read in two processes
 _MOST_SHOWN = 1_000
+_LINES_AT_ONCE = 10_000
+_PART_BYTES = 150_000_000  # of the log: about a million fetches, which take 150 MB of memory
+_MOST_PARTS = 64
 
-_SCHEMA = """
-CREATE TABLE hits (
-    due REAL, started REAL, ended REAL, host TEXT, address TEXT, url TEXT, robots TEXT, page INTEGER,
-    connections INTEGER  -- that the host allows at once
-);
-CREATE TABLE denials (robots TEXT, url TEXT);
-"""
+# A fetch, as seen from its host or its address.
+_TIMES = np.dtype([("name", "<u4"), ("connections", "<u4"), ("started", "<f8"), ("ended", "<f8")])
+
+Times = NDArray[np.void]
+I64 = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,102 +84,119 @@ class Audit:
         return min(gaps, default=None)
 
 
-def audit(log_folder: Path, config: Config, most_bytes: float = math.inf) -> Audit:
-    """Measures the fetches in the log by the settings of today; only those in its newest files, if it is longer than
-    `most_bytes`."""
-    database = sqlite3.connect("")  # a temporary file, gone with the connection
-    database.executescript(_SCHEMA)
-    _fill(database, read(log_folder, most_bytes), SettingsByHost(config))
-    (fetches,) = database.execute("SELECT count(*) FROM hits").fetchone()
-    result = Audit(
-        fetches=fetches,
-        hosts=_places(database, "host"),
-        addresses=_places(database, "address"),
-        early=_early(database),
-        robots=_robots(database),
-        undecided=database.execute("SELECT count(*) FROM hits WHERE page AND robots = ''").fetchone()[0],
-    )
-    database.close()
-    return result
+def audit(log_folder: Path, config: Config) -> Audit:
+    """Measures the fetches in the log by the settings of today."""
+    settings = SettingsByHost(config)
+    parts = min(_MOST_PARTS, 1 + size_of(log_folder) // _PART_BYTES)
+    fetches = undecided = 0
+    early: list[Early] = []
+    allowed: Counter[str] = Counter()
+    denied: Counter[str] = Counter()
+    with _Places(parts) as hosts, _Places(parts) as addresses:
+        for lines in _portions(read(log_folder)):
+            hits = [line for line in lines if line.outcome != Outcome.ROBOTS_DENIED]
+            denied.update(line.robots for line in lines if line.outcome == Outcome.ROBOTS_DENIED)
+            pages = [line.robots for line in hits if line.kind == "page"]
+            allowed.update(pages)
+            fetches += len(hits)
+            early += [
+                Early(line.url, line.due - line.started) for line in hits if line.started < line.due - _EARLY_SECONDS
+            ]
+            early = heapq.nlargest(_MOST_SHOWN, early, attrgetter("seconds"))
+            connections = [settings.of(line.host).politeness.connections_per_host for line in hits]
+            hosts.add([line.host for line in hits], connections, hits)
+            addresses.add([line.address for line in hits], connections, hits)
+        undecided = allowed.pop("", 0)
+        return Audit(
+            fetches=fetches,
+            hosts=tuple(hosts.measured()),
+            addresses=tuple(addresses.measured()),
+            early=tuple(early),
+            robots=tuple(RobotsFileUse(one, allowed[one], denied[one]) for one in sorted({*allowed, *denied})),
+            undecided=undecided,
+        )
 
 
-def _fill(database: sqlite3.Connection, lines: Iterable[FetchLine], settings: SettingsByHost) -> None:
-    hits: list[tuple[object, ...]] = []
-    denials: list[tuple[str, str]] = []
-    for line in lines:
-        if line.outcome == Outcome.ROBOTS_DENIED:
-            denials.append((line.robots, line.url))
-        else:
-            page = line.kind == "page"
-            times = (line.due, line.started, line.ended)
-            connections = settings.of(line.host).politeness.connections_per_host
-            hits.append((*times, line.host, line.address, line.url, line.robots, page, connections))
-        if len(hits) + len(denials) >= 10_000:
-            _insert(database, hits, denials)
-    _insert(database, hits, denials)
+def _portions(lines: Iterator[FetchLine]) -> Iterator[list[FetchLine]]:
+    while portion := list(islice(lines, _LINES_AT_ONCE)):
+        yield portion
 
 
-def _insert(database: sqlite3.Connection, hits: list[tuple[object, ...]], denials: list[tuple[str, str]]) -> None:
-    database.executemany("INSERT INTO hits VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", hits)
-    database.executemany("INSERT INTO denials VALUES (?, ?)", denials)
-    hits.clear()
-    denials.clear()
+class _Places:
+    """The fetches of all hosts, or of all addresses: those of one are in one part."""
+
+    def __init__(self, parts: int) -> None:
+        self._numbers: dict[str, int] = {}  # name → its number
+        self._files: list[IO[bytes]] = [tempfile.TemporaryFile() for _ in range(parts)]  # noqa: SIM115  # see __exit__
+
+    def __enter__(self) -> _Places:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for file in self._files:
+            file.close()
+
+    def add(self, names: Iterable[str], connections: Sequence[int], hits: Sequence[FetchLine]) -> None:
+        """Take in fetches. Those of a name that is empty do not count."""
+        numbers = self._numbers
+        times = np.empty(len(hits), _TIMES)
+        times["name"] = [numbers.setdefault(name, len(numbers)) for name in names]
+        times["connections"] = connections
+        times["started"] = [line.started for line in hits]
+        times["ended"] = [line.ended for line in hits]
+        if "" in numbers:
+            times = times[times["name"] != numbers[""]]
+        part_of = times["name"] % len(self._files)
+        for part, file in enumerate(self._files):
+            file.write(times[part_of == part].tobytes())
+
+    def measured(self) -> Iterator[Place]:
+        """Yields the hosts or addresses by name."""
+        names = list(self._numbers)
+        found: list[Place] = []
+        for file in self._files:
+            file.seek(0)
+            times = np.frombuffer(file.read(), _TIMES)
+            if len(times):
+                found += _measured(names, times)
+        return iter(sorted(found, key=attrgetter("name")))
 
 
-def _places(database: sqlite3.Connection, column: str) -> tuple[Place, ...]:
-    """Gaps and overlaps of the fetches of each host or address, in the order of their start."""
-    gaps = database.execute(
-        f"SELECT {column}, count(*), min(gap) FROM ("
-        f" SELECT {column}, started - max(ended) OVER (PARTITION BY {column} ORDER BY started"
-        "  ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS gap FROM hits"
-        f") WHERE {column} != '' GROUP BY {column}"
-    ).fetchall()
-    # An end at the very moment of a start comes first: the two did not overlap.
-    overlaps = dict(
-        database.execute(
-            f"SELECT {column}, max(open) FROM ("
-            f" SELECT {column}, sum(step) OVER (PARTITION BY {column} ORDER BY at, step) AS open FROM ("
-            f"  SELECT {column}, started AS at, 1 AS step FROM hits UNION ALL"
-            f"  SELECT {column}, ended, -1 FROM hits)"
-            f") GROUP BY {column}"
-        ).fetchall()
-    )
-    crowded = _crowded(database, column)
-    return tuple(Place(name, count, gap, overlaps[name], name in crowded) for name, count, gap in gaps)
+def _measured(names: list[str], times: Times) -> Iterator[Place]:
+    times = times[np.lexsort((times["started"], times["name"]))]
+    firsts = np.flatnonzero(np.diff(times["name"], prepend=times["name"][0] + np.uint32(1)))
+    counts = np.diff(firsts, append=len(times))
+    gaps = np.minimum.reduceat(_gaps(times, firsts), firsts)
+    # A start and an end for each fetch; an end at the very moment of a start comes first: the two did not overlap.
+    step = np.repeat(np.array([1, -1], np.int64), len(times))
+    events = np.lexsort((step, np.concatenate((times["started"], times["ended"])), np.tile(times["name"], 2)))
+    step, connections = step[events], np.tile(times["connections"], 2)[events]
+    at_once = np.cumsum(step)  # of each name apart, as starts and ends of a name add up to nothing
+    most = np.maximum.reduceat(at_once, 2 * firsts)
+    is_crowded = np.maximum.reduceat((step > 0) & (at_once > _allowed(step, connections)), 2 * firsts)
+    numbers = times["name"][firsts].tolist()
+    columns = (numbers, counts.tolist(), gaps.tolist(), most.tolist(), is_crowded.tolist())
+    for number, count, gap, at_most, crowded in zip(*columns, strict=True):
+        yield Place(names[number], count, gap if count > 1 else None, at_most, crowded)
 
 
-def _crowded(database: sqlite3.Connection, column: str) -> set[str]:
-    """Names of the hosts or addresses that had more fetches at once than the strictest host among these allows."""
-    crowded: set[str] = set()
-    open_fetches: Counter[int] = Counter()  # by the number that their hosts allow
-    last = ""
-    for name, step, connections in database.execute(
-        f"SELECT {column}, step, connections FROM ("
-        f" SELECT {column}, started AS at, 1 AS step, connections FROM hits UNION ALL"
-        f" SELECT {column}, ended, -1, connections FROM hits"
-        f") WHERE {column} != '' ORDER BY {column}, at, step"
-    ):
-        if name != last:
-            open_fetches.clear()
-            last = name
-        open_fetches[connections] += step
-        if step > 0 and open_fetches.total() > min(number for number, count in open_fetches.items() if count > 0):
-            crowded.add(name)
-    return crowded
+def _gaps(times: Times, firsts: I64) -> NDArray[np.float64]:
+    """Returns the time from the last end of all earlier fetches of a name to each start; infinite for the first."""
+    by_end = times["ended"].argsort(kind="stable")
+    rank = np.empty(len(times), np.int64)
+    rank[by_end] = np.arange(len(times))
+    # Names ascend, so the highest number up to here is one of the same name.
+    latest = np.maximum.accumulate(times["name"].astype(np.int64) * len(times) + rank) % len(times)
+    gaps = np.full(len(times), np.inf)
+    gaps[1:] = times["started"][1:] - times["ended"][by_end[latest[:-1]]]
+    gaps[firsts] = np.inf
+    return gaps
 
 
-def _early(database: sqlite3.Connection) -> tuple[Early, ...]:
-    rows = database.execute(
-        "SELECT url, due - started FROM hits WHERE started < due - ? ORDER BY 2 DESC LIMIT ?",
-        (_EARLY_SECONDS, _MOST_SHOWN),
-    )
-    return tuple(Early(url, seconds) for url, seconds in rows)
-
-
-def _robots(database: sqlite3.Connection) -> tuple[RobotsFileUse, ...]:
-    rows = database.execute(
-        "SELECT robots, sum(allowed), sum(denied) FROM ("
-        " SELECT robots, 1 AS allowed, 0 AS denied FROM hits WHERE page AND robots != '' UNION ALL"
-        " SELECT robots, 0, 1 FROM denials) GROUP BY robots ORDER BY robots"
-    )
-    return tuple(RobotsFileUse(*row) for row in rows)
+def _allowed(step: I64, connections: NDArray[np.uint32]) -> I64:
+    """Returns for each event how many fetches the strictest host allows of those that are being fetched from."""
+    allowed = np.full(len(step), np.iinfo(np.int64).max)
+    for number in np.unique(connections)[::-1].tolist():
+        is_open = np.cumsum(np.where(connections == number, step, 0)) > 0
+        allowed[is_open] = number
+    return allowed

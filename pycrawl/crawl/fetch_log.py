@@ -8,7 +8,6 @@ might be hit. A URL that robots.txt denied has a line too, though nothing was se
 from __future__ import annotations
 
 import errno
-import math
 import os
 import re
 from collections.abc import Iterator
@@ -96,27 +95,15 @@ def log_files(folder: Path) -> list[str]:
     return [name for name in files.file_names(folder.parent, folder.name) if _NAME.fullmatch(name)]
 
 
-def read(folder: Path, most_bytes: float = math.inf) -> Iterator[FetchLine]:
-    """Yields the lines of all runs; if the files are longer than `most_bytes`, only those of the newest files. A line
-    that was cut off, or that is none of ours, is left out."""
-    for name in _newest(folder, most_bytes):
+def read(folder: Path) -> Iterator[FetchLine]:
+    """Yields the lines of all runs. A line that was cut off, or that is none of ours, is left out."""
+    for name in log_files(folder):
         yield from _lines(folder, name)
 
 
-def is_longer(folder: Path, most_bytes: float) -> bool:
-    """True if `read` leaves out a part of the log for its length."""
-    return len(_newest(folder, most_bytes)) < len(log_files(folder))
-
-
-def _newest(folder: Path, most_bytes: float) -> list[str]:
-    """Returns the names of the newest files that are not longer than this together; at least of the last one."""
-    names = log_files(folder)
-    first = len(names)
-    size = 0
-    while first and (first == len(names) or size + (folder / names[first - 1]).lstat().st_size <= most_bytes):
-        first -= 1
-        size += (folder / names[first]).lstat().st_size
-    return names[first:]
+def size_of(folder: Path) -> int:
+    """Returns how many bytes all log files have."""
+    return sum((folder / name).lstat().st_size for name in log_files(folder))
 
 
 def read_newest(folder: Path) -> Iterator[FetchLine]:

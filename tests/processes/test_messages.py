@@ -181,7 +181,7 @@ BAD = {
     "anchor not UTF-8": plain(anchors=[b"12345678", b"12345678", b"\xff", b"\0"]),
     "flags of an anchor unknown": plain(anchors=[b"12345678", b"12345678", b"a", b"\x10"]),
     "too many anchors": plain(
-        anchors=[bytes(8 * (MOST_ANCHORS + 1)), bytes(8 * (MOST_ANCHORS + 1)), b"\n" * MOST_ANCHORS, bytes(MOST_ANCHORS + 1)]
+        anchors=[*[bytes(8 * (MOST_ANCHORS + 1))] * 2, b"\n" * MOST_ANCHORS, bytes(MOST_ANCHORS + 1)]
     ),
     "withheld is a dict": plain(withheld={}),
     "a source with a digest that is none": plain(source=[[], [], False, b"12", 0, 0.0, 0, 0, "", ""]),

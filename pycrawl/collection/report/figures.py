@@ -21,7 +21,6 @@ from pycrawl.collection.clusters import Dedup
 from pycrawl.collection.collection import Collection
 from pycrawl.collection.report.rights import ai_agents_named, read_sample, top
 from pycrawl.config import Config
-from pycrawl.crawl.fetch_log import is_longer
 from pycrawl.model import CONDUCT, Outcome
 from pycrawl.native import why_not
 from pycrawl.state import document_rows, documents, figures, meta
@@ -38,7 +37,6 @@ _MOST_HOSTS = 15
 _MOST_CLUSTERS = 8
 _MOST_RUNS = 10
 _MOST_NAMES = 12
-_MOST_AUDITED = 64_000_000  # bytes of the log of fetches; of a longer one, the newest part is looked at
 _HIDDEN = "…"  # in the place of what may be secret
 _PACKAGES = ("pycurl", "urllib3", "ada-url", "protego", "numpy", "isal", "xxhash", "resiliparse", "warcio")
 
@@ -187,12 +185,10 @@ def _rights(collection: Collection, sample: int) -> tuple[dict[str, Any], dict[s
 
 
 def _politeness(collection: Collection) -> dict[str, Any]:
-    """What `pycrawl audit` says; of a long log, of its newest part."""
-    folder = collection.directory.log
-    result: Audit = audit(folder, collection.config, _MOST_AUDITED)
+    """What `pycrawl audit` says."""
+    result: Audit = audit(collection.directory.log, collection.config)
     crowded = sum(place.is_crowded for place in (*result.hosts, *result.addresses))
     return {
-        "whole_log": not is_longer(folder, _MOST_AUDITED),
         "fetches": result.fetches,
         "hosts": len(result.hosts),
         "addresses": len(result.addresses),

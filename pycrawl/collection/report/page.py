@@ -189,8 +189,7 @@ def _politeness(found: dict[str, Any]) -> str:
         "robots.txt": f"{number(told['robots_allowed'])} URLs allowed, {number(told['robots_denied'])} denied,"
         f" {number(told['undecided'])} fetched without one",
     }
-    note = "" if told["whole_log"] else "Of the newest part of the log; <code>pycrawl audit</code> looks at all of it."
-    return card("Politeness, as audited", facts(rows), note)
+    return card("Politeness, as audited", facts(rows))
 
 
 def _listed(counts: dict[str, int]) -> str:
