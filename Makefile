@@ -129,7 +129,7 @@ clean:
 
 $(INSTALLED): setup.py $(NATIVE) | $(BIN)/python
 	@echo "Installing pycrawl into $(VENV) …"
-	@$(PIP) --editable '.[documents]'
+	@$(PIP) --editable '.[documents,languages]'
 	@$(COMPILE)
 	@touch $@
 

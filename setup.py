@@ -32,6 +32,8 @@ NATIVE = Extension(
 
 # What reads PDF, Office and other documents: about 20 MB.
 DOCUMENTS = ["lxml >=5", "pypdfium2 >=5,<6", "python-calamine >=0.4"]
+# What tells the language of a text: 5 MB.
+LANGUAGES = ["py3langid >=0.4,<0.5"]
 
 
 class BuildAfresh(build):
@@ -92,6 +94,7 @@ setup(
     ],
     extras_require={
         "documents": DOCUMENTS,
+        "languages": LANGUAGES,
         "parquet": ["pyarrow >=17"],
         "zstd": ["zstandard >=0.22"],
         "fuzz": ["atheris >=2.3; platform_system == 'Linux' and python_version < '3.14'"],
@@ -99,6 +102,7 @@ setup(
         "tools": ["python-terrier >=0.13", "pywb >=2.8"],
         "dev": [
             *DOCUMENTS,
+            *LANGUAGES,
             "build >=1.2",
             "duckdb >=1",
             "hypothesis >=6.100",

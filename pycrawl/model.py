@@ -84,6 +84,7 @@ class Outcome(StrEnum):
     ODD_STATUS = "http-other"  # 1xx, 304 unasked for, 3xx without Location, 600 and up
     NOINDEX = "noindex"  # 2xx; the page or its server asks not to keep it: it is not stored, its links are followed
     UNWANTED_TYPE = "unwanted-type"  # 2xx, of a content type outside the scope; its body was not read
+    UNWANTED_LANGUAGE = "unwanted-language"  # 2xx, in none of scope.languages: it is not stored, its links are followed
     SOFT_404 = "soft-404"  # 2xx, but like the host's answer for missing pages: it is not stored, not followed
     TRAP = "trap"  # not asked for, as its kind of page has brought nothing new for long
     READ = "read"  # a sitemap or feed was read
@@ -141,6 +142,7 @@ CONDUCT: dict[Outcome, Conduct] = {
     Outcome.REDIRECT: _FINE,
     Outcome.NOINDEX: _FINE,
     Outcome.UNWANTED_TYPE: _FINE,
+    Outcome.UNWANTED_LANGUAGE: _FINE,
     Outcome.SOFT_404: _FINE,
     Outcome.TRAP: _NOT_ASKED,
     Outcome.READ: _FINE,
@@ -260,6 +262,7 @@ class StoredBody(NamedTuple):
     prints: bytes = b""  # fingerprints of the text, packed (`fingerprint/`); empty if there are no words
     is_unread: bool = False  # no parser reads this media type: neither text nor links are known
     passages: bytes = b""  # the fingerprints that the index of passages keeps of the text: little-endian uint64
+    language: str = ""  # a tag in lower case: "en", "pt-br"; empty: not known
 
 
 class CloseLook(NamedTuple):

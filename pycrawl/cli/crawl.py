@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from pycrawl.cli import output
 from pycrawl.cli.common import crawl_directory, directory_option, moment, open_for_reading
 from pycrawl.cli.repeating import IF_RUNNING, holding, repeat
 from pycrawl.errors import NothingFetched, PycrawlError, StoppedByLimit, UsageError
+from pycrawl.urls.language_tags import DETECTOR, INSTALL
 
 if TYPE_CHECKING:
     from pycrawl.cli.display import Display
@@ -162,6 +164,8 @@ def _crawl(
     config = directory.config()
     if report is not None:
         _must_be_writable(report)
+    if not quiet and (config.scope.languages or config.content.detect_languages) and find_spec(DETECTOR) is None:
+        output.complain(f"Only declared languages are known: the others are told after {INSTALL}.")
     ended = _run(directory, config, fetchers, limits, recrawl, quiet)
     if report is not None:
         _write_report(report, ended)

@@ -49,7 +49,7 @@ def _parse_size(ctx: click.Context, parameter: click.Parameter, value: str | Non
 @click.option("--since", metavar="TIME", callback=parse_moment, help="Only what was fetched at this time or later.")
 @click.option("--until", metavar="TIME", callback=parse_moment, help="Only what was fetched before this time.")
 @click.option("--status", metavar="N", help='Only this HTTP status: 200, or "2xx".')
-@click.option("--language", metavar="LANG", help='Only pages that declare this language: "pt" means "pt-BR" too.')
+@click.option("--language", metavar="LANG", help='Only documents in this language: "pt" means "pt-BR" too.')
 @click.option("--newest", is_flag=True, help="Only the newest version of each URL.")
 @click.option(
     "--dedup",

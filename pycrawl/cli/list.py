@@ -38,6 +38,9 @@ def check_reason(reason: str) -> None:
     "--changed-since", metavar="TIME", callback=parse_moment,
     help="Only pages that are new, changed or gone since then (2026-03-01T18:00, or 12h: in the last 12 hours).",
 )  # fmt: skip
+@click.option(
+    "--language", metavar="L", default="", help='Only URLs whose newest document is in it: "pt" means "pt-BR" too.'
+)
 @click.option("--due", is_flag=True, help="Only URLs that are queued and whose host may be asked now.")
 @click.option("--limit", metavar="N", type=click.IntRange(min=1), help="Stop after N URLs.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, one object on each line, for programs.")
@@ -47,6 +50,7 @@ def command(
     reason: str,
     host: str | None,
     changed_since: float | None,
+    language: str,
     due: bool,
     limit: int | None,
     as_json: bool,
@@ -71,7 +75,12 @@ def command(
     now = time.time()
     with database.explained(), database.snapshot():
         wanted = Filter(
-            state or "", reason, host_ids(database, host) if host else None, now if due else None, changed_since
+            state or "",
+            reason,
+            host_ids(database, host) if host else None,
+            now if due else None,
+            changed_since,
+            language,
         )
         output.write_lines(
             _as_json(one, change) if as_json else _line(one, change, now)
@@ -120,6 +129,7 @@ def _as_json(one: Standing, change: str) -> str:
         "since": one.since or None,
         "detail": one.detail,
         "stored": bool(one.document_id),
+        "language": one.language or None,
     }
     if change:
         facts["change"] = change

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 # How many are listed at the most.
 _MOST_HOSTS = 50
 _MOST_MIRRORS = 5
+_MOST_LANGUAGES = 10
 _UNREACHABLE_SHOWN = 5
 
 
@@ -113,6 +114,7 @@ def _lines(facts: dict[str, Any]) -> list[str]:
         f"            near-duplicates among the stored: {facts['duplicates_near']:,} (`pycrawl dups --all`)",
         f"            {plural(facts['not_modified'], 'more visit')} found nothing new (status 304)",
         *([f"changes     {by_count(facts['changed'])} (`pycrawl versions URL`)"] if facts["changed"] else []),
+        *([f"languages   {_top(facts['languages'])}"] if facts["languages"] else []),
         f"bytes       {size(facts['bytes_fetched'])} fetched, {size(facts['bytes_stored'])} stored",
         f"URLs        {facts['urls_known']:,} known on {_hosts_of(facts)}, {facts['urls_queued']:,} queued",
         *_aside_lines(facts["urls_aside"]),
@@ -211,6 +213,12 @@ def _trap_lines(facts: dict[str, Any]) -> list[str]:
     lines = [f"soft 404    {plural(facts['soft_404'], 'page')}"] if facts["soft_404"] else []
     stopped = [trap for trap in facts["traps"] if trap["stopped"]]
     return lines + [f"trap        {trap['host']}{trap['kind']}  {trap['reason']}" for trap in stopped]
+
+
+def _top(members: dict[str, int]) -> str:
+    """Returns the first members of a family that is in order, and how many more there are."""
+    shown = _family(dict(list(members.items())[:_MOST_LANGUAGES]))
+    return shown + (f" and {len(members) - _MOST_LANGUAGES:,} more" if len(members) > _MOST_LANGUAGES else "")
 
 
 def _family(members: dict[str, int]) -> str:

@@ -185,10 +185,11 @@ class Collection:
     ) -> Iterator[Document]:
         """Documents in the order of the crawl, by "host", or by "time"; those that meet all conditions.
 
-        `host` is written as in scope.allow_hosts. `status` is a number, or a class such as "2xx". `language` is as the
-        page declares it: "pt" means "pt-BR" too. `newest` leaves out what a newer document of its URL has superseded.
-        `dedup` leaves all but one of each cluster out: of "exact" copies, or also of "near"-duplicates; `keep` says
-        which one stays, the "oldest" or the "best" (the longest text; of those about as long, the most in-links).
+        `host` is written as in scope.allow_hosts. `status` is a number, or a class such as "2xx". `language` is
+        that of `Document.language`: "pt" means "pt-BR" too. `newest` leaves out what a newer document of its URL has
+        superseded. `dedup` leaves all but one of each cluster out: of "exact" copies, or also of "near"-duplicates;
+        `keep` says which one stays, the "oldest" or the "best" (the longest text; of those about as long, the most
+        in-links).
 
         It takes the same memory however many there are; only `dedup` needs 6 bytes a document.
         """

@@ -197,7 +197,13 @@ class Document:
 
     @property
     def language(self) -> str:
-        """As the page declares it ("en", "pt-BR"); empty if it does not."""
+        """As it declares ("en", "pt-br"), or, where it declares none or one that does not fit, as its text reads, if
+        py3langid is installed; empty if it is not known."""
+        return self._pages.language(self._parse())
+
+    @property
+    def declared_language(self) -> str:
+        """As it stands there ("en", "pt-BR"); empty if none is declared."""
         return self._parse().language
 
     @property

@@ -124,6 +124,12 @@ class Pages:
         except PluginFailed as failed:
             raise PycrawlError(f"{row.url}: the plugin {failed}") from None
 
+    def language(self, parsed: Parsed) -> str:
+        """Returns the language of a document that was parsed; empty if it is not known."""
+        from pycrawl.parse.language import language_of
+
+        return language_of(parsed.language, parsed.content_or_text, True)
+
     def html(self, row: DocumentRow, body: bytes) -> bytes:
         """Returns a document as simple HTML, if it is of a kind that is converted; else its body."""
         from pycrawl.parse.documents import DocumentParser

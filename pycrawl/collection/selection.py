@@ -71,8 +71,8 @@ class Selection(NamedTuple):
             return False
         if not self.language:
             return True
-        declared = document.language.lower().replace("_", "-")
-        return declared == self.language or declared.startswith(self.language + "-")
+        found = document.language
+        return found == self.language or found.startswith(self.language + "-")
 
 
 def _is_status(status: int, wanted: str) -> bool:

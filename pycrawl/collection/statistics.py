@@ -55,6 +55,7 @@ def collect(database: Database) -> dict[str, Any]:
         "not_kept": family(known, "not_kept"),
         "unconverted": family(known, "unconverted"),
         "changed": family(known, "changed"),
+        "languages": _nonzero(family(known, "language")),
         "urls_known": known.get("urls", 0),
         "urls_queued": sum(front.values()) + sum(known.get(queue, 0) for queue in ("recrawls", "back", "held")),
         "urls_aside": _nonzero(family(known, "aside")),

@@ -377,4 +377,7 @@ def _counters_match(database: Database) -> Check:
     accounted = sum(parts) + sum(family(known, "not_kept").values())
     if accounted != known.get("pages_fetched", 0):
         faults.append(f"pages_fetched: {known.get('pages_fetched', 0):,}, of which {accounted:,} are accounted for")
+    languages = sum(family(known, "language").values())
+    if languages != known.get("pages_stored", 0) + known.get("duplicates_exact", 0):
+        faults.append(f"language: {languages:,} documents are counted, which is not how many there are")
     return Check("the counters agree with the tables", len(_COUNTED), tuple(faults))

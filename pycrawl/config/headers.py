@@ -10,6 +10,7 @@ Headers = tuple[tuple[str, str], ...]  # name, value; each name once
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # a token: RFC 9110, 5.6.2
 _VALUE = re.compile(r"[\t\x20-\x7e]*")
 _LANGUAGE = re.compile(r"[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*|\*")  # a language range: RFC 4647, 2.1
+_PRIMARY = re.compile(r"[A-Za-z]{2,3}")
 _STEP, _LEAST = 2, 1  # tenths: each further language weighs so much less, down to the least
 
 # Headers that the crawl writes itself, by their names in lower case, and what to do instead.
@@ -57,6 +58,16 @@ def language_list(value: object) -> tuple[str, ...]:
         if not isinstance(language, str) or not _LANGUAGE.fullmatch(language):
             raise ValueError(f'expected languages such as "de", "pt-BR" or "*", found {language!r}')
     return tuple(value)
+
+
+def primary_languages(value: object) -> tuple[str, ...]:
+    """Reads a list of languages without regions, by their codes of two or three letters."""
+    if not isinstance(value, list):
+        raise ValueError(f'expected a list such as ["de", "en"], found {value!r}')
+    for language in value:
+        if not isinstance(language, str) or not _PRIMARY.fullmatch(language):
+            raise ValueError(f'expected languages such as "de" or "pt", without a region; found {language!r}')
+    return tuple(language.lower() for language in value)
 
 
 def accept_language(languages: Iterable[str]) -> str:

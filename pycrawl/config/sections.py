@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pycrawl import __version__
-from pycrawl.config.headers import Headers, accept_language, header_table, language_list, merged
+from pycrawl.config.headers import Headers, accept_language, header_table, language_list, merged, primary_languages
 from pycrawl.config.keys import (
     body_size,
     choice,
@@ -134,6 +134,12 @@ class ScopeSection:
         'Only answers with these types are read and stored: "text/csv", "text/*", "*/*", or groups of types: "pages" '
         '(HTML and plain text), "documents" (PDF, Office and what else docs/documents.md names), "images".',
     )
+    languages: tuple[str, ...] = key(
+        primary_languages,
+        (),
+        'Only pages in these languages are stored: ["de", "fr"]; links on others are followed. Pages whose language '
+        "cannot be told are stored. Empty: all.",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,6 +254,12 @@ class ContentSection:
         True,
         "Keep of each link its text, its rel, and whether it stands in the main content. Without this, only what links "
         "to what is kept.",
+    )
+    detect_languages: bool = key(
+        switch,
+        False,
+        "Tell the language of pages that declare none, or one that does not fit, by their text, as scope.languages does"
+        " in any case. Takes 80 MB in each fetcher; needs py3langid (docs/languages.md).",
     )
 
 

@@ -69,5 +69,7 @@ class Books:
             total["robots_denied"] += 1
         elif result.outcome is Outcome.UNWANTED_TYPE:
             total["filtered:content-type"] += 1
+        elif result.outcome is Outcome.UNWANTED_LANGUAGE:
+            total["filtered:language"] += 1
         for reason, amount in result.filtered.items():
             total[f"filtered:{reason}"] += amount

@@ -137,6 +137,8 @@ class Dropping:
             (*place, one) for original, place in changes.moved.items() for one in (original, *copies.get(original, ()))
         ]
         documents.move_records(database, places)
+        for counter, amount in documents.count_languages(database, doomed).items():
+            count(database, counter, -amount)  # an heir's language is that of its copies
         for document_id, heir_id in changes.heirs.items():
             documents.hand_over(database, document_id, heir_id)
         documents.drop_documents(database, [one for one in doomed if one not in changes.heirs])

@@ -48,7 +48,7 @@ def settings_judged_by(config: Config) -> dict[str, str]:
     politeness = config.politeness
     groups: dict[str, Any] = {
         "scope": [
-            _fields(config.scope, leave_out=("content_types",)), config.security.allow_ports,
+            _fields(config.scope, leave_out=("content_types", "languages")), config.security.allow_ports,
             crawl.max_depth, limits.max_url_length, limits.max_redirects,
             traps.max_path_segments, traps.max_repeated_segments, traps.max_query_parameters,
             politeness.rel_nofollow, politeness.meta_robots, politeness.x_robots_tag, traps.soft_404,
@@ -56,6 +56,7 @@ def settings_judged_by(config: Config) -> dict[str, str]:
             _of_hosts(config, "max_url_length", "max_redirects", "rel_nofollow", "meta_robots", "x_robots_tag"),
         ],
         "types": sorted(media_types(config.scope.content_types)),
+        "languages": sorted(config.scope.languages),
         "addresses": _fields(config.security, leave_out=("allow_ports",)),
         "robots": [
             politeness.obey_robots, politeness.meta_robots, politeness.x_robots_tag, crawl.name,
@@ -224,12 +225,16 @@ def _requeue_visits(database: Database, config: Config, changed: set[str]) -> No
     """Queue the URLs again whose visits ended as they did because of a setting that has changed. `changed`: groups."""
     outcomes = [str(outcome) for name in changed for outcome in _TRIED_AGAIN.get(name, ())]
     _requeue(database, f"outcome IN ({', '.join('?' * len(outcomes))})", outcomes)
-    if "types" in changed:
-        scope = Scope(config)
-        rows = database.query("SELECT DISTINCT detail FROM visits WHERE outcome = ?", (str(Outcome.UNWANTED_TYPE),))
-        for (content_type,) in rows.fetchall():
-            if scope.wants_type(content_type):
-                _requeue(database, "outcome = ? AND detail = ?", [str(Outcome.UNWANTED_TYPE), content_type])
+    scope = Scope(config)
+    for group, outcome, wants in (
+        ("types", Outcome.UNWANTED_TYPE, scope.wants_type),
+        ("languages", Outcome.UNWANTED_LANGUAGE, scope.wants_language),
+    ):
+        if group in changed:  # the detail of such a visit is the type, or the language
+            rows = database.query("SELECT DISTINCT detail FROM visits WHERE outcome = ?", (str(outcome),)).fetchall()
+            for (detail,) in rows:
+                if wants(detail):
+                    _requeue(database, "outcome = ? AND detail = ?", [str(outcome), detail])
 
 
 def _requeue(database: Database, condition: str, values: list[str]) -> None:

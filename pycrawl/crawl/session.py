@@ -153,6 +153,7 @@ class Session:
                 escapes=body.escapes,
                 truncated=int(body.truncated),
                 duplicate_of=0,
+                language=body.language,
             )
             self.content_seen.add(body.digest, document.id)
             if body.prints:
@@ -162,6 +163,7 @@ class Session:
             self.group.counts["pages_stored"] += 1
             self.group.counts["bytes_stored"] += location.length
         self._next_document += 1
+        self.group.counts[documents.language_counter(document.language)] += 1
         self.group.documents.append(document)
         return document
 

@@ -30,6 +30,7 @@ from pycrawl.model import (
 from pycrawl.native.body_scan import scan_body
 from pycrawl.parse.documents import ConvertedDocument, DocumentParser, missing_reader
 from pycrawl.parse.feed_types import FEED_TYPES, media_type_of
+from pycrawl.parse.language import language_of
 from pycrawl.parse.links import LinkPacker, Packed
 from pycrawl.parse.parsed import Parsed
 from pycrawl.parse.parsers import Body, Parser, Parsers, Wanted
@@ -89,8 +90,10 @@ class PageReader:
         self._packer = LinkPacker(self._rules, scope, seed, **few)
         self._link_memory = LinkMemory(seed)
         self._wants_prints = config.content.near_duplicates
+        self._detects_languages = config.content.detect_languages or bool(config.scope.languages)
         self._parsers = Parsers(config.plugins)
-        wants_content = self._wants_prints or config.content.anchors  # links are told apart by it
+        # Links are told apart by it, and languages.
+        wants_content = self._wants_prints or config.content.anchors or self._detects_languages
         self._wanted = Wanted(
             self._agent, False, config.content.main_content if wants_content else "", config.content.anchors
         )
@@ -186,9 +189,15 @@ class PageReader:
         found: dict[str, Any] = {**reading.packed._asdict(), "close_look": reading.look}
         if not reading.wishes.isdisjoint(_NOINDEX):
             return result(job, response, Outcome.NOINDEX, **found, **validators)
-        stored = self._stored(response, body, parser is None, reading.page, digest)
+        language = self._language(reading.page)
+        if not self._scope.wants_language(language):
+            return result(job, response, Outcome.UNWANTED_LANGUAGE, detail=language, **found, **validators)
+        stored = self._stored(response, body, parser is None, reading.page, digest, language)
         self._pages += 1
         return result(job, response, Outcome.FETCHED, body=stored, detail=detail, **found, **validators)
+
+    def _language(self, page: Parsed) -> str:
+        return language_of(page.language, page.content_or_text, self._detects_languages)
 
     def _read(self, job: FetchJob, body: Body, parser: Parser | None, header_wishes: frozenset[str]) -> _Reading:
         """Raises PluginFailed. `header_wishes`: what the server asks of robots; the page may ask for more."""
@@ -245,12 +254,14 @@ class PageReader:
         body = Body(response.url, content_type, response.body, scan_body(response.body))
         page = self._parsers.html.parse(body, self._wanted._replace(anchors=False))
         digest = xxhash.xxh3_128_digest(response.body, self._seed)
-        return self._stored(response, body, False, page, digest), page.hrefs
+        return self._stored(response, body, False, page, digest, self._language(page)), page.hrefs
 
     def _clock(self) -> Callable[[], float]:
         return time.thread_time if self._pages % _SAMPLED == 0 else _stopped_clock
 
-    def _stored(self, response: Response, body: Body, is_unread: bool, page: Parsed, digest: bytes) -> StoredBody:
+    def _stored(
+        self, response: Response, body: Body, is_unread: bool, page: Parsed, digest: bytes, language: str
+    ) -> StoredBody:
         clock = self._clock()
         begun = clock()
         text = page.content_or_text if self._wants_prints else ""
@@ -283,6 +294,7 @@ class PageReader:
             prints=prints,
             passages=passages,
             is_unread=is_unread,
+            language=language,
         )
 
 

@@ -98,8 +98,10 @@ class _Reader:
         content = attributes.get("content", "")
         if attributes.get("name", "").strip().lower() in self._addressed:
             self.robots.update(content.lower().replace(",", " ").split())
-        is_refresh = attributes.get("http-equiv", "").strip().lower() == "refresh"
-        if is_refresh and (match := _REFRESH.match(content)):
+        pragma = attributes.get("http-equiv", "").strip().lower()
+        if pragma == "content-language" and "," not in content:
+            self.language = self.language or content.strip()
+        elif pragma == "refresh" and (match := _REFRESH.match(content)):
             quote, target = match[1], match[2]
             self._follow(target.partition(quote)[0] if quote else target)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from types import ModuleType
 from typing import NamedTuple
@@ -35,6 +36,7 @@ class Document(NamedTuple):
     escapes: bytes
     truncated: int  # 1: the body was longer than is kept
     duplicate_of: int  # the document whose record this one shares; 0: it has its own
+    language: str = ""  # a tag in lower case: "en", "pt-br"; empty: not known
 
 
 class Visit(NamedTuple):
@@ -58,6 +60,17 @@ def signed(url_hash: int) -> int:
     return url_hash - _WRAP if url_hash >= _SIGN else url_hash
 
 
+def language_counter(tag: str) -> str:
+    """Returns the name of the counter of documents in a language, whatever its region."""
+    return f"language:{tag.partition('-')[0] or 'unknown'}"
+
+
+def count_languages(database: Database, document_ids: Iterable[int]) -> dict[str, int]:
+    """Returns how many of these documents there are of each `language_counter`."""
+    rows = database.query_each("SELECT language FROM documents WHERE id IN ({})", document_ids)
+    return Counter(language_counter(tag) for (tag,) in rows)
+
+
 def next_document_id(database: Database) -> int:
     return 1 + int(database.query("SELECT coalesce(max(id), 0) FROM documents").fetchone()[0])
 
@@ -65,7 +78,7 @@ def next_document_id(database: Database) -> int:
 def save_documents(database: Database, documents: Sequence[Document]) -> None:
     """Write documents, and enter them under the hashes of their URLs."""
     database.write_many(
-        "INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        f"INSERT INTO documents VALUES ({', '.join('?' * len(Document._fields))})",
         documents,
     )
     _by_url().enter(database, [(one.url_hash, one.id) for one in documents])

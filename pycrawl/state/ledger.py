@@ -40,6 +40,7 @@ _ASIDE_OUTCOMES = (
     Outcome.ROBOTS_DENIED,
     Outcome.TRAP,
     Outcome.UNWANTED_TYPE,
+    Outcome.UNWANTED_LANGUAGE,
     Outcome.SOFT_404,
     Outcome.SOURCE_LIMIT,
 )
@@ -89,11 +90,12 @@ _REASON = (
 _COLUMNS = (
     f"urls.id, urls.url, {_STATE} AS state, {_REASON} AS reason, urls.aside, hosts.id, hosts.key, {TRUE_DEPTH},"
     f" urls.hops, urls.ask, urls.found_at, {_READY_AT}, visits.outcome, visits.status, visits.visited_at,"
-    " visits.tries, visits.detail, visits.document_id, visits.since"
+    " visits.tries, visits.detail, visits.document_id, visits.since, coalesce(documents.language, '')"
 )
 # SQLite never reorders a CROSS JOIN: so rows come in the order of `urls`, without sorting all of them first.
 _TABLES = (
-    f"urls CROSS JOIN hosts ON hosts.id = urls.host_id LEFT JOIN visits ON visits.id = visit_id(urls.id) {SHORTER}"
+    f"urls CROSS JOIN hosts ON hosts.id = urls.host_id LEFT JOIN visits ON visits.id = visit_id(urls.id)"
+    f" LEFT JOIN documents ON documents.id = visits.document_id {SHORTER}"
 )
 
 
@@ -119,6 +121,7 @@ class Standing(NamedTuple):
     detail: str | None
     document_id: int | None  # the newest document; 0: nothing was ever stored
     since: float | None  # since when all its visits have ended like the last one; 0: not known
+    language: str  # of the newest document: "en", "pt-br"; empty: not known
 
     @property
     def setting(self) -> str:
@@ -140,6 +143,7 @@ class Standing(NamedTuple):
 _SETTINGS = {reason.value: reason.setting for reason in Reason} | {
     Outcome.ROBOTS_DENIED.value: "politeness.obey_robots",
     Outcome.UNWANTED_TYPE.value: "scope.content_types",
+    Outcome.UNWANTED_LANGUAGE.value: "scope.languages",
     Outcome.SOFT_404.value: "traps.soft_404",
 }
 _IN_WORDS: dict[str, str] = {reason.value: reason.words for reason in Reason} | {
@@ -151,6 +155,7 @@ _IN_WORDS: dict[str, str] = {reason.value: reason.words for reason in Reason} | 
     Outcome.REDIRECT.value: "it redirects to another URL",
     Outcome.NOINDEX.value: "the page or its server asks that it not be kept",
     Outcome.UNWANTED_TYPE.value: "its content type is not in scope.content_types",
+    Outcome.UNWANTED_LANGUAGE.value: "its language is not in scope.languages; it is not stored, its links are followed",
     Outcome.SOFT_404.value: "it says what its host says of missing pages",
     Outcome.READ.value: "it is a sitemap or feed, and was read",
     Outcome.BAD_SITEMAP.value: "it is named as a sitemap, but cannot be read as one",
@@ -197,6 +202,7 @@ class Filter(NamedTuple):
     host_ids: tuple[int, ...] | None = None
     due_at: float | None = None  # the URL is queued, and its host may be hit at this time
     changed_since: float | None = None  # the URL was stored anew, or found gone, at this time or later
+    language: str = ""  # of the newest document: "pt" means "pt-br" too
 
     def condition(self) -> tuple[str, list[object]]:
         """Returns the SQL condition and its values."""
@@ -214,11 +220,12 @@ class Filter(NamedTuple):
         if self.due_at is not None:
             parts.append(f"state = '{State.QUEUED}' AND reason != '{HELD}' AND {_READY_AT} <= ?")
             values.append(self.due_at)
+        if self.language:
+            parts.append("documents.language = ? OR substr(documents.language, 1, ?) = ?")
+            start = self.language.lower() + "-"
+            values += [self.language.lower(), len(start), start]
         if self.changed_since is not None:
-            parts.append(
-                "(EXISTS (SELECT 1 FROM documents WHERE documents.id = visits.document_id AND fetched_at >= ?)"
-                f" OR (state = '{State.GONE}' AND visits.since >= ?))"
-            )
+            parts.append(f"(documents.fetched_at >= ? OR (state = '{State.GONE}' AND visits.since >= ?))")
             values += [self.changed_since, self.changed_since]
         return " AND ".join(f"({part})" for part in parts) or "1", values
 

@@ -374,6 +374,14 @@ CREATE TABLE visits_in_order (
     ),
 )
 
+_LANGUAGES = """
+-- The language of a document, as it declares or as its text reads: a tag in lower case ("en", "pt-br"); empty: not
+-- known.
+-- The counters `language:…` say how many documents there are of each.
+ALTER TABLE documents ADD COLUMN language TEXT NOT NULL DEFAULT '';
+INSERT INTO counters SELECT * FROM (SELECT 'language:unknown', count(*) AS value FROM documents) WHERE value > 0;
+"""
+
 # The links of pages move from one store of sorted runs to others, and no table changes.
 _TO_LINKS = Step("", "pycrawl.state.to_links.move", ())
 
@@ -390,5 +398,6 @@ STEPS: tuple[str | Step, ...] = (
     _RECRAWLS,
     _VISITS_IN_ORDER,
     _TO_LINKS,
+    _LANGUAGES,
 )
 VERSION = len(STEPS)

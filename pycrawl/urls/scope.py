@@ -15,6 +15,7 @@ from pycrawl.errors import ConfigError
 from pycrawl.plugins.guard import PluginFailed, guarded
 from pycrawl.urls.host_list import HostList, PrefixList
 from pycrawl.urls.host_settings import SettingsByHost
+from pycrawl.urls.language_tags import primary_of
 from pycrawl.urls.parts import host_key
 from pycrawl.urls.ports import REFUSED_PORTS
 from pycrawl.urls.reasons import Reason
@@ -89,6 +90,7 @@ class Scope:
         self._path_checks = self._new_path_checks()
         self._lists_paths = bool(self._path_checks or self._filters)
         self._types = media_types(scope.content_types)
+        self._languages = frozenset(map(primary_of, scope.languages))
 
     def is_too_long(self, url: str) -> bool:
         return len(url) > self._safe_length and len(url) > self.settings.of_url(url).limits.max_url_length
@@ -185,6 +187,10 @@ class Scope:
         media_type = content_type.partition(";")[0].partition(",")[0].strip().lower()
         major, slash, _ = media_type.partition("/")
         return not slash or not self._types.isdisjoint((media_type, f"{major}/*", "*/*"))
+
+    def wants_language(self, tag: str) -> bool:
+        """True if a document in this language ("pt-br") is wanted. One whose language is not known is accepted."""
+        return not tag or not self._languages or primary_of(tag) in self._languages
 
 
 def media_types(entries: Iterable[str]) -> frozenset[str]:

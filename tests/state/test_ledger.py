@@ -13,7 +13,14 @@ from pycrawl.state.urls_table import redirects_to
 from pycrawl.urls.reasons import Reason
 
 NOW = 1000.0
-ASIDE = {Outcome.ROBOTS_DENIED, Outcome.TRAP, Outcome.UNWANTED_TYPE, Outcome.SOFT_404, Outcome.SOURCE_LIMIT}
+ASIDE = {
+    Outcome.ROBOTS_DENIED,
+    Outcome.TRAP,
+    Outcome.UNWANTED_TYPE,
+    Outcome.UNWANTED_LANGUAGE,
+    Outcome.SOFT_404,
+    Outcome.SOURCE_LIMIT,
+}
 
 
 def add_url(state: Database, url_id: int, aside: int = 0, host_id: int = 1) -> None:

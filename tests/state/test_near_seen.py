@@ -275,7 +275,7 @@ class Pages:
         self.pages[host_id] += 1
         self.database.write("INSERT INTO urls VALUES (?, '', ?, 0, 0, 1, 0, 0, 0, 0)", (self.made, host_id))
         self.database.write(
-            "INSERT INTO documents VALUES (?, ?, 0, 0, 1, 0, 0, 0, 0, x'', '', '', '', x'', 0, 0)",
+            "INSERT INTO documents VALUES (?, ?, 0, 0, 1, 0, 0, 0, 0, x'', '', '', '', x'', 0, 0, '')",
             (self.made, self.made),
         )
         return self.made

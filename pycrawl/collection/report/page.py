@@ -136,7 +136,9 @@ def _charsets(found: dict[str, Any]) -> str:
 
 def _languages(found: dict[str, Any]) -> str:
     rights = found["rights"]
-    return _counted("Languages", found["languages"], f"As pages declare them; {_sampled(rights)}.")
+    return _counted(
+        "Languages", found["languages"], f"As documents declare them, or as their text reads; {_sampled(rights)}."
+    )
 
 
 def _sampled(rights: dict[str, Any]) -> str:

@@ -55,7 +55,7 @@ class Rights:
 
 
 def read_sample(documents: Iterable[Document]) -> Rights:
-    """Returns what documents say about their use, and in which language they say that they are."""
+    """Returns what documents say about their use, and in which languages they are."""
     found = Rights()
     for document in documents:
         try:
@@ -67,9 +67,9 @@ def read_sample(documents: Iterable[Document]) -> Rights:
 
 def _read(document: Document, found: Rights) -> None:
     body = document.body[:_LOOKED_AT]
-    language = document.language.partition("-")[0].lower()[:12]
+    language = document.language.partition("-")[0]
     found.read += 1
-    found.languages[language or "not declared"] += 1
+    found.languages[language or "not known"] += 1
     is_reserved = False
     header: set[str] = set()
     for name, value in document.headers:

@@ -21,7 +21,12 @@ _MOST_TYPES = 20  # media types that are counted apart, as servers may name any 
 _LONGEST_TYPE = 80  # characters of a media type
 _OTHER_TYPES = "other types"
 _GONE = (404, 410)
-_READ = (Outcome.FETCHED, Outcome.NOINDEX, Outcome.SOFT_404)  # the page was read for its links
+_READ = (
+    Outcome.FETCHED,
+    Outcome.NOINDEX,
+    Outcome.UNWANTED_LANGUAGE,
+    Outcome.SOFT_404,
+)  # the page was read for its links
 _WORDS = {Found.FIRST: "new", Found.CHANGED: "changed", Found.SAME: "unchanged", Found.GONE: "gone"}
 
 log = logging.getLogger(__name__)
