@@ -114,7 +114,7 @@ def _lines(facts: dict[str, Any]) -> list[str]:
         f"            near-duplicates among the stored: {facts['duplicates_near']:,} (`pycrawl dups --all`)",
         f"            {plural(facts['not_modified'], 'more visit')} found nothing new (status 304)",
         *([f"changes     {by_count(facts['changed'])} (`pycrawl versions URL`)"] if facts["changed"] else []),
-        *([f"languages   {_top(facts['languages'])}"] if facts["languages"] else []),
+        *([f"languages   {_top(facts['languages'])}"] if facts["languages"].keys() - {"unknown"} else []),
         f"bytes       {size(facts['bytes_fetched'])} fetched, {size(facts['bytes_stored'])} stored",
         f"URLs        {facts['urls_known']:,} known on {_hosts_of(facts)}, {facts['urls_queued']:,} queued",
         *_aside_lines(facts["urls_aside"]),

@@ -8,11 +8,14 @@ each process, so it is loaded with the first such text.
 
 from __future__ import annotations
 
+import logging
 from functools import cache
 from importlib.util import find_spec
 from typing import Any
 
 from pycrawl.urls.language_tags import DETECTOR, NO_LANGUAGE, primary_of, tag_of
+
+log = logging.getLogger(__name__)
 
 LOOKED_AT = 1_000  # characters of a text
 _FEWEST = 24  # characters: what is shorter could be anything
@@ -65,12 +68,21 @@ def is_installed() -> bool:
 
 
 def _detected(text: str) -> tuple[str, float]:
-    language, probability = _identifier().classify(text)
+    """Returns the language that a text is most likely in, and how likely that is; ("", 0.0) if that cannot be told."""
+    identifier = _identifier()
+    if identifier is None:
+        return "", 0.0
+    language, probability = identifier.classify(text)
     return ("" if language in NO_LANGUAGE else primary_of(language)), float(probability)
 
 
 @cache
 def _identifier() -> Any:
+    """Returns the model; None if there is no room for it: it is unpacked into a temporary file of 35 MB."""
     from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
-    return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+    try:
+        return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+    except (OSError, MemoryError) as error:
+        log.warning("languages are not told: %s", error)
+        return None

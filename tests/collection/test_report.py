@@ -99,7 +99,7 @@ def test_the_figures(crawl: Crawl) -> None:
     for parts in ("types", "charsets", "hosts"):
         assert sum(row["documents"] for row in facts[parts]) == documents
     assert sum(facts["time"]["counts"]) == sum(facts["depths"].values()) == documents
-    assert facts["languages"] == {"not declared": facts["rights"]["read"] - 1, "pt": 1}
+    assert facts["languages"] == {"not known": facts["rights"]["read"] - 2, "pt": 1, "en": 1}
     assert facts["rights"]["x_robots_tag"] == {"noarchive": 1, "noindex": 1}
     assert facts["rights"]["licences"] == {"CC BY-SA 4.0": 1}
     assert facts["rights"]["robots_with_ai_rules"] == 1
