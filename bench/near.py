@@ -39,7 +39,7 @@ SIZES = (10_000, 100_000, 1_000_000)
 GROUP = 500  # documents judged at once
 GROUPS = 20
 MADE_AT_ONCE = 5_000
-_SKETCH_VALUES = 1 << 15
+_SKETCH_VALUES = 1 << 7
 
 
 def print_fingerprints() -> None:

@@ -27,7 +27,7 @@ class Fingerprints(NamedTuple):
     text_digest: bytes  # of its words in their order: equal for equal texts
     simhash: int  # 64 bits: few of them differ where few words do
     words: int  # how many there are
-    sketch: bytes  # 200 values, little-endian uint16; the share of equal ones estimates the resemblance of two texts
+    sketch: bytes  # 200 bytes; the share of equal ones estimates the resemblance of two texts
 
 
 def docno_of_row(row: DocumentRow) -> str:

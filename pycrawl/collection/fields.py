@@ -95,7 +95,7 @@ _FIELDS = (
         lambda one: one.cluster,
         "the docno of the oldest of its copies and near-duplicates; its own, if it has none older",
     ),
-    Field("sketch", "string or null", Needs.ROW, _sketch, "200 numbers of 16 bits, little-endian, in base64"),
+    Field("sketch", "string or null", Needs.ROW, _sketch, "200 numbers of 8 bits, in base64"),
     Field("address", "string", Needs.RECORD, lambda one: one.address, "the server's IP address"),
     Field(
         "headers",

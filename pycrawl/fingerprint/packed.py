@@ -16,7 +16,7 @@ from pycrawl.fingerprint.passages import selected
 from pycrawl.fingerprint.words import split_by_numpy
 
 PACKED = np.dtype(
-    [("text_digest", "<u8", 2), ("simhash", "<u8"), ("words", "<u4"), ("sketch", "<u2", SKETCH_SIZE)]
+    [("text_digest", "<u8", 2), ("simhash", "<u8"), ("words", "<u4"), ("sketch", "u1", SKETCH_SIZE)]
 )  # the layout of `RECORD`
 assert RECORD.size == PACKED.itemsize
 

@@ -17,7 +17,7 @@ SKETCH_SIZE = 200  # values; part of the stored format
 ONE_IN = 16  # windows is selected; a power of two. 100 words have about six such, and three or more 19 times in 20
 MOST_PASSAGES = 128  # selected windows kept of a text, the smallest: all of a text of up to some 2,000 words
 
-RECORD = struct.Struct(f"<16sQI{SKETCH_SIZE * 2}s")  # text digest, simhash, words, sketch
+RECORD = struct.Struct(f"<16sQI{SKETCH_SIZE}s")  # text digest, simhash, words, sketch
 
 
 def packed(text: str | bytes, seed: int) -> tuple[bytes, bytes]:

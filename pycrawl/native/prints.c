@@ -121,6 +121,15 @@ static void densify(Sketch *sketch) {
     }
 }
 
+/* A value in a byte. A borrowed one is mixed with its place, so that all places together tell short texts apart. */
+static uint8_t folded(uint16_t value, size_t place) {
+    if (!(value & 0x8000)) {
+        return value & 0x7F;
+    }
+    uint32_t factor = (uint32_t)(spread_out(place) >> 32) | 1;
+    return (uint8_t)(0x80 | ((((uint32_t)(value & 0x7FFF) + 1) * factor >> 16) & 0x7F));
+}
+
 /* A byte's bits as bytes, the lowest first. */
 static uint64_t spread_bits[256];
 
@@ -226,8 +235,12 @@ static PyObject *prints_of(const Py_buffer *words, size_t size, uint64_t mask, s
     if (any_empty) {
         densify(&sketch);
     }
+    uint8_t stored[MOST_SKETCH];
+    for (size_t place = 0; place < size; place++) {
+        stored[place] = folded(sketch.values[place], place);
+    }
     PyObject *prints = Py_BuildValue(
-        "y#Ky#", sketch.values, (Py_ssize_t)(size * sizeof *sketch.values),
+        "y#Ky#", stored, (Py_ssize_t)size,
         (unsigned long long)simhash(words->buf, count), selected, (Py_ssize_t)(found * sizeof *selected));
     free(selected);
     return prints;

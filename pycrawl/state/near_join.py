@@ -181,7 +181,7 @@ class NearJoiner:
     def _sketches(self, wanted: U32, ids: U32, prints: Prints) -> Sketch:
         """Returns the sketches of documents. Those of the present batch (`ids`, `prints`) are not stored yet, so they
         are taken from there."""
-        sketches = np.empty((len(wanted), SKETCH_SIZE), np.uint16)
+        sketches = np.empty((len(wanted), SKETCH_SIZE), np.uint8)
         is_here = wanted >= ids[0]
         sketches[is_here] = prints["sketch"][ids.searchsorted(wanted[is_here])]
         distinct, which = np.unique(wanted[~is_here], return_inverse=True)

@@ -385,6 +385,19 @@ INSERT INTO counters SELECT * FROM (SELECT 'language:unknown', count(*) AS value
 # The links of pages move from one store of sorted runs to others, and no table changes.
 _TO_LINKS = Step("", "pycrawl.state.to_links.move", ())
 
+_SHORT_SKETCHES = Step(
+    """
+-- Takes the place of `page_prints`, whose sketches had two bytes for each bin.
+CREATE TABLE short_prints (document_id INTEGER PRIMARY KEY, prints BLOB NOT NULL);
+""",
+    "pycrawl.state.to_short_sketches.move",
+    (
+        "DROP TABLE page_prints",
+        "ALTER TABLE short_prints RENAME TO page_prints",
+        "DELETE FROM meta WHERE key = 'bands'",  # the index is made anew
+    ),
+)
+
 STEPS: tuple[str | Step, ...] = (
     _FIRST_RELEASE,
     _PASSAGES,
@@ -399,5 +412,6 @@ STEPS: tuple[str | Step, ...] = (
     _VISITS_IN_ORDER,
     _TO_LINKS,
     _LANGUAGES,
+    _SHORT_SKETCHES,
 )
 VERSION = len(STEPS)

@@ -13,20 +13,30 @@ import numpy as np
 
 from pycrawl.fingerprint.packed import pack
 from pycrawl.fingerprint.page import of_text
+from pycrawl.fingerprint.page_prints import SKETCH_SIZE
+from pycrawl.fingerprint.shingle import shingles
+from pycrawl.fingerprint.sketch import wide_sketch
+from pycrawl.fingerprint.words import tokens
 from pycrawl.state import documents, links, schema, stores
 from pycrawl.state.content_seen import ContentSeen
 from pycrawl.state.database import Database
-from pycrawl.state.near_seen import NearSeen
+from pycrawl.state.near_seen import NearSeen, prints_of
 from pycrawl.state.passages import sharing
 from pycrawl.state.runs import one_key, proof
 
 BEFORE = schema.STEPS[: schema.STEPS.index(schema._TO_SORTED_RUNS)]
 COUNT = 3_000
 TEXTS = {one: " ".join(f"word{(one * word) % 977}" for word in range(1, 200)) for one in (1, 2, 3)}
+TEXTS[9] = "three short words"
 
 
 def hash_of(one: int) -> int:
     return one * 0x9E37_79B9_7F4A_7C15 % 2**64
+
+
+def older_prints(text: str) -> bytes:
+    """Returns what earlier releases stored, with two bytes for each bin of the sketch."""
+    return pack(of_text(text))[:-SKETCH_SIZE] + wide_sketch(shingles(tokens(text))).astype("<u2").tobytes()
 
 
 def old_state(path: Path, count: int = COUNT) -> None:
@@ -52,7 +62,7 @@ def old_state(path: Path, count: int = COUNT) -> None:
             "INSERT INTO passage_blocks (run_id, first, entries) VALUES (1, ?, ?)", (int(entries[0]), entries.tobytes())
         )
     database.write_many(
-        "INSERT INTO page_prints VALUES (?, ?)", ((one, pack(of_text(text))) for one, text in TEXTS.items())
+        "INSERT INTO page_prints VALUES (?, ?)", ((one, older_prints(text)) for one, text in TEXTS.items())
     )
     database.commit()
     database.close()
@@ -71,6 +81,9 @@ def check(path: Path) -> None:
     }
     assert one_key.ids_of(database, stores.INLINKS.number, 12) == [11]
     assert sharing(database, np.array([16 * 41], np.uint64), 10).ids.tolist() == [42]
+    assert prints_of(database, np.array(list(TEXTS), np.uint32)).tobytes() == b"".join(
+        pack(of_text(text)) for text in TEXTS.values()
+    )
     near = NearSeen(database, 0.9)
     near.add(COUNT + 1, pack(of_text(TEXTS[2])))
     assert [(join.document_id, join.near_id) for join in near.close_group()] == [(COUNT + 1, 2)]

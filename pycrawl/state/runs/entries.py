@@ -1,8 +1,10 @@
 """The entries of a store, in columns, sorted; and a block of them as bytes.
 
 A block begins with a header: how many entries it has, how many bytes a step from one key to the next takes, how many
-an id or a length takes, and the first key. Then come the steps, then the ids, or the lengths and the values. Blocks of
-large runs have small steps; so the same entry takes fewer bytes there.
+an id or a length takes, and the first key. Keys with ids are packed as `packing.py` says: behind the header come the
+lowest id and the length of the row of bits, then that row, the lower bits of the keys, and the ids. Of keys with values
+there come the steps, the lengths and the values, all compressed. `PACKED` in the second field tells such blocks from
+those of earlier releases, which had steps and ids in whole bytes, and compressed nothing; they are read as they are.
 """
 
 from __future__ import annotations
@@ -17,16 +19,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pycrawl.errors import StateError
+from pycrawl.state.runs import packing
+from pycrawl.state.runs.packing import DAMAGED
 
 U64 = NDArray[np.uint64]
 U32 = NDArray[np.uint32]
 I64 = NDArray[np.int64]
 
 BLOCK_BYTES = 4_040  # with the header of its row, a page of 4 KiB
-HEADER = struct.Struct("<HBBQ")  # entries, bytes of a step, bytes of an id or length, first key
+HEADER = struct.Struct("<HBBQ")  # entries, bytes of a step or lower bits, bytes of a length or bits of an id, first key
+PACKED = 0x80  # in the second field: what follows is packed
+_ROW = struct.Struct("<II")  # the lowest id, bytes of the row of bits
+_SLACK = 0.99  # what is guessed of the entries that fit, at each further guess
 MOST_ENTRIES = (1 << 16) - 1
 _WORD = 8  # bytes of a key
-DAMAGED = "a block of sorted entries is damaged. Put back a copy, or start anew."
+_SECOND = 2  # where the second field of the header is
 
 
 class Entries(Protocol):
@@ -99,35 +106,71 @@ class IdEntries:
         return bool(np.all(higher | (equal & (self.ids[1:] > self.ids[:-1]))))
 
     def ends(self, block_bytes: int) -> list[int]:
-        steps = np.diff(self.keys)
-        room = block_bytes - HEADER.size
-        id_width = width_of(self.ids)
+        if not len(self):
+            return []
+        id_bits = packing.bits_of(int(self.ids.max()) - int(self.ids.min()))
         ends: list[int] = []
-        begin = 0
-        step_width = 1
+        begin, count = 0, max(1, block_bytes // _WORD)
         while begin < len(self):
-            size = min(room // (step_width + id_width), MOST_ENTRIES)
-            needed = width_of(steps[begin : begin + size - 1])
-            if needed > step_width:
-                step_width = needed
-                continue
-            begin = min(begin + size, len(self))
+            count = self._fitting(begin, count, id_bits, block_bytes)
+            begin += count
             ends.append(begin)
-            step_width = max(1, needed - 1)
         return ends
 
+    def _fitting(self, begin: int, count: int, id_bits: int, room: int) -> int:
+        """Returns how many entries from `begin` on fit a block; `count` is a guess."""
+        most = min(len(self) - begin, MOST_ENTRIES)
+        count = min(count, most)
+        for _ in range(2):
+            count = max(1, min(most, int(count * room / self._packed_size(begin, count, id_bits))))
+        while count > 1 and self._packed_size(begin, count, id_bits) > room:
+            count = int(count * _SLACK)
+        return count
+
+    def _packed_size(self, begin: int, count: int, id_bits: int) -> int:
+        """Returns how many bytes a block of these entries takes at most."""
+        span = int(self.keys[begin + count - 1]) - int(self.keys[begin])
+        low = packing.low_bits(span, count)
+        row = packing.row_size(span, count, low)
+        return HEADER.size + _ROW.size + row + packing.packed_size(count, low) + packing.packed_size(count, id_bits)
+
     def pack(self) -> bytes:
-        steps, ids = np.diff(self.keys), self.ids
-        step_width, id_width = width_of(steps), width_of(ids)
-        header = HEADER.pack(len(self), step_width, id_width, int(self.keys[0]) if len(self) else 0)
-        return header + narrow(steps, step_width) + narrow(ids, id_width)
+        if not len(self):
+            return HEADER.pack(0, PACKED, 0, 0) + _ROW.pack(0, 0)
+        first, least = self.keys[0], self.ids.min()
+        rest, ids = self.keys - first, (self.ids - least).astype(np.uint64)
+        low, id_bits = packing.low_bits(int(rest[-1]), len(self)), packing.bits_of(int(ids.max()))
+        row = packing.pack_row(rest, low)
+        return b"".join((
+            HEADER.pack(len(self), PACKED | low, id_bits, int(first)), _ROW.pack(int(least), len(row)), row,
+            packing.pack(rest & np.uint64((1 << low) - 1), low), packing.pack(ids, id_bits),
+        ))  # fmt: skip
 
     @classmethod
     def unpack(cls, block: bytes) -> IdEntries:
+        if is_packed(block):
+            return cls._unpacked(block)
         keys, id_width, at = unpack_keys(block)
         if len(block) != at + len(keys) * id_width:
             raise StateError(DAMAGED)
         return cls(keys, _wide(block, at, len(keys), id_width).astype(np.uint32))
+
+    @classmethod
+    def _unpacked(cls, block: bytes) -> IdEntries:
+        if len(block) < HEADER.size + _ROW.size:
+            raise StateError(DAMAGED)
+        count, low, id_bits, first = HEADER.unpack_from(block)
+        low -= PACKED
+        least, row = _ROW.unpack_from(block, HEADER.size)
+        at = HEADER.size + _ROW.size
+        keys = packing.unpack_row(block, at, row, count)
+        if low:
+            keys = (keys << np.uint64(low)) | packing.unpack(block, at + row, count, low)
+        at += row + packing.packed_size(count, low)
+        ids = packing.unpack(block, at, count, id_bits)
+        if len(block) != at + packing.packed_size(count, id_bits):
+            raise StateError(DAMAGED)
+        return cls(keys + np.uint64(first), (ids + np.uint64(least)).astype(np.uint32))
 
     @classmethod
     def joined(cls, parts: Sequence[IdEntries]) -> IdEntries:
@@ -187,10 +230,11 @@ class ValueEntries:
         steps, lengths = np.diff(self.keys), np.array([len(value) for value in self.values], np.uint64)
         step_width, length_width = width_of(steps), width_of(lengths)
         header = HEADER.pack(len(self), step_width, length_width, int(self.keys[0]) if len(self) else 0)
-        return b"".join((header, narrow(steps, step_width), narrow(lengths, length_width), *self.values))
+        return squeezed(header, narrow(steps, step_width), narrow(lengths, length_width), *self.values)
 
     @classmethod
     def unpack(cls, block: bytes) -> ValueEntries:
+        block = unsqueezed(block)
         keys, length_width, at = unpack_keys(block)
         lengths = _wide(block, at, len(keys), length_width).tolist()
         at += len(keys) * length_width
@@ -267,6 +311,27 @@ def _wide(block: bytes, at: int, count: int, width: int) -> U64:
     wide = np.zeros((count, _WORD), np.uint8)
     wide[:, :width] = np.frombuffer(block, np.uint8, count * width, at).reshape(count, width)
     return wide.view("<u8").reshape(count)
+
+
+def is_packed(block: bytes) -> bool:
+    """True if a block is packed or compressed; those of earlier releases are not."""
+    return len(block) >= HEADER.size and block[_SECOND] >= PACKED
+
+
+def squeezed(header: bytes, *columns: bytes) -> bytes:
+    """Returns a block of a header and of columns, which are compressed."""
+    marked = bytearray(header)
+    marked[_SECOND] |= PACKED
+    return bytes(marked) + packing.squeezed(b"".join(columns))
+
+
+def unsqueezed(block: bytes) -> bytes:
+    """Returns a block as it was before `squeezed`."""
+    if not is_packed(block):
+        return block
+    header = bytearray(block[: HEADER.size])
+    header[_SECOND] ^= PACKED
+    return bytes(header) + packing.unsqueezed(block[HEADER.size :])
 
 
 def unpack_keys(block: bytes) -> tuple[U64, int, int]:

@@ -15,8 +15,19 @@ from numpy.typing import NDArray
 
 from pycrawl.errors import StateError
 from pycrawl.state.database import Database
-from pycrawl.state.runs.entries import DAMAGED, HEADER, MOST_ENTRIES, U64, narrow, unpack_keys, width_of
+from pycrawl.state.runs.entries import (
+    HEADER,
+    MOST_ENTRIES,
+    U64,
+    is_packed,
+    narrow,
+    squeezed,
+    unpack_keys,
+    unsqueezed,
+    width_of,
+)
 from pycrawl.state.runs.merging import DEFAULT_SIZES, MergeSizes, merge, scan
+from pycrawl.state.runs.packing import DAMAGED
 from pycrawl.state.runs.tables import Run, RunTable, Store
 
 Rows = NDArray[np.uint8]  # one row of bytes for each key
@@ -59,14 +70,18 @@ class FixedEntries:
         steps = np.diff(self.keys)
         width = width_of(steps)
         header = HEADER.pack(len(self), width, self.rows.shape[1], int(self.keys[0]) if len(self) else 0)
-        return header + narrow(steps, width) + self.rows.tobytes()
+        return squeezed(header, narrow(steps, width), self.rows.T.tobytes())  # equal columns of rows compress well
 
     @classmethod
     def unpack(cls, block: bytes) -> FixedEntries:
-        keys, length, at = unpack_keys(block)
-        if len(block) != at + len(keys) * length:
+        whole = unsqueezed(block)
+        keys, length, at = unpack_keys(whole)
+        if len(whole) != at + len(keys) * length:
             raise StateError(DAMAGED)
-        return cls(keys, np.frombuffer(block, np.uint8, offset=at).reshape(len(keys), length))
+        rows = np.frombuffer(whole, np.uint8, offset=at)
+        if is_packed(block):
+            return cls(keys, np.ascontiguousarray(rows.reshape(length, len(keys)).T))
+        return cls(keys, rows.reshape(len(keys), length))
 
     @classmethod
     def joined(cls, parts: Sequence[FixedEntries]) -> FixedEntries:

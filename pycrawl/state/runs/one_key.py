@@ -17,6 +17,8 @@ from pycrawl.state.database import Database
 _SIGN = 1 << 63
 _BLOCK_BITS = 12
 _HEADER = struct.Struct("<HBBQ")
+_PACKED = 0x80
+_ROW = struct.Struct("<II")
 _NUMBER_BYTES = 8
 # As in `filters.py`.
 _PROBES = 4
@@ -124,12 +126,62 @@ def _in_block(block: bytes, key: int) -> list[int]:
     if len(block) < _HEADER.size:
         raise StateError(_DAMAGED)
     count, step_width, id_width, first = _HEADER.unpack_from(block)
+    if step_width >= _PACKED:
+        return _in_packed(block, key)
     middle = _HEADER.size + max(count - 1, 0) * step_width
     if len(block) != middle + count * id_width or max(step_width, id_width) > _NUMBER_BYTES:
         raise StateError(_DAMAGED)
     keys = list(accumulate(_numbers(block[_HEADER.size : middle], step_width), initial=first))[:count]
     begin, end = bisect_left(keys, key), bisect_right(keys, key)
     return list(_numbers(block[middle + begin * id_width : middle + end * id_width], id_width))
+
+
+def _in_packed(block: bytes, key: int) -> list[int]:
+    """As `_in_block`, for a block as `packing.py` makes it."""
+    if len(block) < _HEADER.size + _ROW.size:
+        raise StateError(_DAMAGED)
+    count, low, id_bits, first = _HEADER.unpack_from(block)
+    low -= _PACKED
+    least, row = _ROW.unpack_from(block, _HEADER.size)
+    at = _HEADER.size + _ROW.size
+    lows, ids = at + row, at + row + _packed_size(count, low)
+    if len(block) != ids + _packed_size(count, id_bits):
+        raise StateError(_DAMAGED)
+    wanted = key - first
+    if wanted < 0:
+        return []
+    # The ones between two zeros are the entries with the same higher bits.
+    bits = bin(int.from_bytes(block[at : at + row] + b"\x01", "little"))[:2:-1]
+    if bits.count("1") != count:
+        raise StateError(_DAMAGED)
+    high = wanted >> low
+    groups = bits.split("0", high + 1) if high < len(bits) else []
+    if len(groups) <= high:
+        return []
+    begin = sum(map(len, groups[:high]))
+    places = range(begin, begin + len(groups[high]))
+    lowest = wanted & (1 << low) - 1
+    return [
+        least + _packed_number(block, ids, count, id_bits, place)
+        for place in places
+        if _packed_number(block, lows, count, low, place) == lowest
+    ]
+
+
+def _packed_size(count: int, width: int) -> int:
+    return count * (width // 8) + (count * (width % 8) + 7) // 8
+
+
+def _packed_number(block: bytes, at: int, count: int, width: int, place: int) -> int:
+    """Returns one of `count` numbers of `width` bits that `packing.pack` has put at a place of the block."""
+    whole, rest = divmod(width, 8)
+    number = int.from_bytes(block[at + place * whole : at + (place + 1) * whole], "little")
+    if rest:
+        bit = place * rest
+        begin = at + count * whole + bit // 8
+        two = int.from_bytes(block[begin : begin + 2], "little")
+        number |= (two >> bit % 8 & (1 << rest) - 1) << 8 * whole
+    return number
 
 
 def _numbers(packed: bytes, width: int) -> memoryview[int]:

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from pycrawl.errors import StateError
 from pycrawl.state.database import Database
 from pycrawl.state.runs import filters
-from pycrawl.state.runs.entries import BLOCK_BYTES, DAMAGED, I64, U64, Entries
+from pycrawl.state.runs.entries import BLOCK_BYTES, I64, U64, Entries
+from pycrawl.state.runs.packing import DAMAGED
 
 E = TypeVar("E", bound=Entries)
 

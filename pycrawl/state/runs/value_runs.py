@@ -8,8 +8,9 @@ import numpy as np
 
 from pycrawl.errors import StateError
 from pycrawl.state.database import Database
-from pycrawl.state.runs.entries import DAMAGED, U64, ValueEntries
+from pycrawl.state.runs.entries import U64, ValueEntries
 from pycrawl.state.runs.merging import DEFAULT_SIZES, MergeSizes, merge, scan
+from pycrawl.state.runs.packing import DAMAGED
 from pycrawl.state.runs.tables import Run, RunTable, Store
 
 ValueStore = Store[ValueEntries]

@@ -5,21 +5,24 @@ from __future__ import annotations
 import tempfile
 from collections import defaultdict
 from copy import deepcopy
+from itertools import groupby, pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from pycrawl.errors import StateError
 from pycrawl.state.database import Database
 from pycrawl.state.runs import entries as entries_module
-from pycrawl.state.runs.entries import IdEntries, ValueEntries, sorted_ids
+from pycrawl.state.runs.entries import HEADER, IdEntries, ValueEntries, sorted_ids
+from pycrawl.state.runs.fixed_runs import FixedEntries
 from pycrawl.state.runs.id_runs import IdRuns
 from pycrawl.state.runs.merging import MergeSizes, due, scan
 from pycrawl.state.runs.one_key import KeyReader, ids_of
+from pycrawl.state.runs.one_key import _in_block as in_block
 from pycrawl.state.runs.tables import RunTable, Store
 from pycrawl.state.runs.value_runs import ValueRuns
 
@@ -217,6 +220,49 @@ def test_blocks_fit_their_size() -> None:
         assert ends[-1] == len(made)
         assert max(sizes) <= entries_module.BLOCK_BYTES
         assert np.mean(sizes[:-1]) > 0.9 * entries_module.BLOCK_BYTES
+
+
+def test_blocks_of_earlier_releases_are_read(tmp_path: Path) -> None:
+    """Steps of two bytes, and ids or lengths of one; nothing is packed or compressed."""
+    keys = np.array([7, 8, 8, 1_000], np.uint64)
+    steps = np.diff(keys).astype("<u2").tobytes()
+    entries = IdEntries.unpack(HEADER.pack(4, 2, 1, 7) + steps + bytes([1, 2, 3, 4]))
+    assert (entries.keys.tolist(), entries.ids.tolist()) == (keys.tolist(), [1, 2, 3, 4])
+    assert list(map(tuple, _pairs(IdEntries.unpack(entries.pack())))) == list(map(tuple, _pairs(entries)))
+    values = ValueEntries.unpack(HEADER.pack(2, 2, 1, 7) + b"\xe1\x03" + bytes([3, 0]) + b"abc")
+    assert (values.keys.tolist(), values.values) == ([7, 1_000], [b"abc", b""])
+    fixed = FixedEntries.unpack(HEADER.pack(2, 2, 3, 7) + b"\xe1\x03" + b"abcdef")
+    assert (fixed.keys.tolist(), fixed.rows.tobytes()) == ([7, 1_000], b"abcdef")
+    assert FixedEntries.unpack(fixed.pack()).rows.tobytes() == b"abcdef"
+    database = Database.create(tmp_path / "state.db")
+    ids = IdRuns(database, IDS, SMALL)
+    ids.insert(entries.keys, entries.ids)
+    ids.flush()
+    (block_id,) = database.query("SELECT min(id) FROM sorted_blocks").fetchone()
+    assert ids_of(database, IDS.number, 8) == [2, 3]
+    database.write(
+        "UPDATE sorted_blocks SET data = ? WHERE id = ?",
+        (HEADER.pack(4, 2, 1, 7) + steps + bytes([1, 2, 3, 4]), block_id),
+    )
+    assert ids_of(database, IDS.number, 8) == [2, 3]
+    assert ids.find(np.array([8], np.uint64))[1].tolist() == [2, 3]
+
+
+@given(
+    st.lists(st.tuples(KEYS | st.integers(0, 3_000), st.integers(1, 9) | st.integers(1, (1 << 32) - 1)), max_size=300),
+    st.integers(60, 2_000),
+)
+def test_entries_are_packed_into_blocks_and_found(pairs: list[tuple[int, int]], room: int) -> None:
+    whole = sorted_ids(np.array([key for key, _ in pairs], np.uint64), np.array([one for _, one in pairs], np.uint32))
+    blocks = [whole.part(begin, end).pack() for begin, end in pairwise([0, *whole.ends(room)])]
+    assert all(len(block) <= room for block in blocks)
+    read = IdEntries.joined([IdEntries.unpack(block) for block in blocks])
+    assert np.array_equal(read.keys, whole.keys)
+    assert np.array_equal(read.ids, whole.ids)
+    for key, ids in groupby(sorted(set(pairs)), lambda pair: pair[0]):
+        assert sorted(one for block in blocks for one in in_block(block, key)) == [one for _, one in ids]
+    for key in {one + step for one, _ in pairs for step in (-1, 1)} - {one for one, _ in pairs}:
+        assert all(in_block(block, key) == [] for block in blocks)
 
 
 @pytest.mark.parametrize("form", [IdEntries, ValueEntries])
