@@ -24,6 +24,7 @@ class Kind(IntEnum):
     PROBE = 2  # a URL that cannot exist, to learn how the host answers for pages that it does not have
     SITEMAP = 3  # a list of URLs: it is read, and not stored
     FEED = 4  # RSS, Atom, JSON Feed: likewise; its entries without a link are documents
+    HEAD = 5  # a large page without validators, of which only the headers are asked for (`policy/head_answers.py`)
 
 
 class Via(IntEnum):
@@ -330,6 +331,7 @@ class FetchResult(NamedTuple):
     retry_after: float = 0.0  # seconds, from the Retry-After header
     etag: str = ""
     last_modified: str = ""
+    length: int = -1  # what Content-Length says; -1: nothing, or it was not looked at
     hops: int = 0  # of a robots job: redirects followed so far
     cookies: str = ""  # the Cookie header to ask for this URL again with (COOKIE_WANTED)
     location: str = ""  # normalised target of a redirect

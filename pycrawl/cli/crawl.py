@@ -171,7 +171,7 @@ def _crawl(
         _write_report(report, ended)
     if ended.reason == "interrupted":
         raise SystemExit(_INTERRUPTED)
-    if not ended.counts.pages and not ended.counts.not_modified:
+    if not (ended.counts.pages or ended.counts.not_modified or ended.counts.by_head):
         _check_seeds(directory)
 
 

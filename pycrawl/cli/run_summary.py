@@ -61,9 +61,10 @@ def parts_of_pages(counts: RunCounts) -> str:
 
 def _changes(counts: RunCounts) -> str:
     """Returns what a person who runs it every night wants to know, in numbers of URLs."""
-    unchanged = f"{counts.unchanged + counts.not_modified:,} unchanged"
-    if counts.not_modified:
-        unchanged += f" ({counts.not_modified:,} by status 304)"
+    unchanged = f"{counts.unchanged + counts.not_modified + counts.by_head:,} unchanged"
+    ways = (f"{counts.not_modified:,} by status 304", f"{counts.by_head:,} by HEAD")
+    used = [way for way, amount in zip(ways, (counts.not_modified, counts.by_head), strict=True) if amount]
+    unchanged += f" ({', '.join(used)})" if used else ""
     failed = counts.failed_urls - counts.gone
     changed = f"{counts.changed:,} changed" + (f" ({by_count(counts.changes)})" if counts.changes else "")
     text = f"{counts.new:,} new, {changed}, {counts.gone:,} gone, {unchanged}, {failed:,} failed"

@@ -113,6 +113,7 @@ def _lines(facts: dict[str, Any]) -> list[str]:
         f"pages       {facts['pages_fetched']:,} fetched: {_parts_of_pages(facts)}",
         f"            near-duplicates among the stored: {facts['duplicates_near']:,} (`pycrawl dups --all`)",
         f"            {plural(facts['not_modified'], 'more visit')} found nothing new (status 304)",
+        *([f"            {plural(facts['by_head'], 'page')} as before by a HEAD"] if facts["by_head"] else []),
         *([f"changes     {by_count(facts['changed'])} (`pycrawl versions URL`)"] if facts["changed"] else []),
         *([f"languages   {_top(facts['languages'])}"] if facts["languages"].keys() - {"unknown"} else []),
         f"bytes       {size(facts['bytes_fetched'])} fetched, {size(facts['bytes_stored'])} stored",

@@ -96,7 +96,7 @@ def audit(log_folder: Path, config: Config) -> Audit:
         for lines in _portions(read(log_folder)):
             hits = [line for line in lines if line.outcome != Outcome.ROBOTS_DENIED]
             denied.update(line.robots for line in lines if line.outcome == Outcome.ROBOTS_DENIED)
-            pages = [line.robots for line in hits if line.kind == "page"]
+            pages = [line.robots for line in hits if line.kind in ("page", "head")]
             allowed.update(pages)
             fetches += len(hits)
             early += [

@@ -30,6 +30,7 @@ _TOTALS = (
     "soft_404",
     "unchanged",
     "not_modified",
+    "by_head",
     "feed_entries",
 )
 

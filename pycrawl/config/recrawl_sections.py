@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pycrawl.config.keys import choice, choices, integer, key, number, parse_duration, switch
+from pycrawl.config.keys import choice, choices, integer, key, number, parse_duration, parse_size, switch
 from pycrawl.model import Change, Policy
 
 
@@ -30,6 +30,13 @@ class RecrawlSection:
     )
     new_share: float = key(
         number(0, 1), 0.5, "While pages are visited again, this share of the URLs are new ones, if there are any."
+    )
+    head_above: int = key(
+        parse_size,
+        256_000,
+        "Of a larger page whose server gives neither ETag nor Last-Modified, only the headers are asked for first"
+        " (HEAD), where they proved right; 0: never.",
+        '"256 KB"',
     )
     keep: tuple[str, ...] = key(
         choices(*Change),

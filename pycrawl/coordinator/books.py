@@ -43,6 +43,8 @@ class Books:
         if result.kind is Kind.PROBE:
             total["probes"] += 1
             return
+        if result.kind is Kind.HEAD and result.outcome is not Outcome.ROBOTS_DENIED:
+            return  # the page counts when it is done: by its GET, or as not changed
         if result.kind in _SOURCES and result.outcome is Outcome.CLIENT_ERROR:
             return  # a sitemap that is not there is no failure of the crawl; `sitemap:http-4xx` counts it
         if CONDUCT[result.outcome].is_error:

@@ -27,7 +27,7 @@ class FetchLine(NamedTuple):
     due: float
     started: float
     ended: float
-    kind: str  # "page", "robots" or "probe"
+    kind: str  # "page", "robots", "probe", "sitemap", "feed" or "head"
     host: str
     address: str
     status: int

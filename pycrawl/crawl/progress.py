@@ -13,7 +13,7 @@ class RunLimits:
     max_seconds: float = float("inf")
     max_bytes: float = float("inf")  # received in this run
     max_depth: float = float("inf")  # links away from a seed; deeper URLs stay queued for another run
-    max_requests: float = float("inf")  # of all kinds, in this run: pages, robots.txt, probes, sitemaps, feeds
+    max_requests: float = float("inf")  # of all kinds, in this run: pages, HEADs, robots.txt, probes, sitemaps, feeds
 
 
 @dataclass(slots=True)
@@ -27,6 +27,7 @@ class RunCounts:
     unchanged: int = 0  # the same bytes as on the last visit
     not_kept: dict[str, int] = field(default_factory=dict)  # 2xx answers that are none of these, by reason
     not_modified: int = 0  # 304 answers
+    by_head: int = 0  # pages whose HEAD was as it had been, so that they were not fetched
     new: int = 0  # URLs that got their first document
     changed: int = 0  # URLs with a document that gave other bytes than before
     changes: dict[str, int] = field(default_factory=dict)  # these URLs by how much they had changed (a `Change`)

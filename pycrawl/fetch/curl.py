@@ -157,6 +157,10 @@ class CurlTransport(ResolvingTransport):
                 headers = with_own_headers(self._headers[terms], request)
                 curl.setopt(pycurl.HTTPHEADER, _header_lines(headers))
                 slot.has_own_headers = bool(request.headers or request.cookies)
+            if request.is_head != slot.is_head:
+                slot.is_head = request.is_head
+                curl.setopt(pycurl.NOBODY, request.is_head)
+                curl.setopt(pycurl.HTTPGET, not request.is_head)
             if spent != slot.spent:
                 self._set_timeouts(slot, spent)
             self._multi.add_handle(curl)

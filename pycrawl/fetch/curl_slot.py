@@ -140,6 +140,7 @@ class Slot:
         "_wire_bytes",
         "curl",
         "has_own_headers",
+        "is_head",
         "lines",
         "request",
         "resolved",
@@ -167,6 +168,7 @@ class Slot:
         self.resolved: Target | None = None  # whose addresses this slot has put into libcurl's DNS cache
         self.terms: RequestTerms | None = None  # that the handle is set to
         self.has_own_headers = False  # the handle is set to other headers than the common ones of its terms
+        self.is_head = False  # the handle is set to ask for headers only
         self.spent = -1.0  # seconds by which the handle's time-outs are shorter than its terms say
         self.request: Request
         self.route: Route

@@ -79,7 +79,7 @@ class RequestTerms:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One GET. `key` is the caller's and comes back unchanged; `headers` are for conditional requests.
+    """One GET or HEAD. `key` is the caller's and comes back unchanged; `headers` are for conditional requests.
 
     `address` (numeric), if set, is the only address dialled, and only connections made to it are used: politeness
     relies on this. The guard checks it like any other. A proxy that looks names up itself ignores it.
@@ -89,6 +89,7 @@ class Request:
     url: str
     headers: tuple[tuple[str, str], ...] = ()
     any_type: bool = False  # the body is wanted whatever its type, as that of robots.txt
+    is_head: bool = False  # only the headers are asked for
     address: str = ""
     cookies: str = ""  # the Cookie header; empty: what the jar holds, if there is one
     terms: RequestTerms | None = None  # of its host; None: those of the transport

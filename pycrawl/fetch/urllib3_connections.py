@@ -32,11 +32,11 @@ class _Dialling:
     address: str  # the server's
     timeout: Any
 
-    def prepare(self, budget: Budget, route: Route) -> None:
-        """Set budget and route of the next request."""
+    def prepare(self, budget: Budget, route: Route, is_head: bool) -> None:
+        """Set budget, route and method of the next request."""
         self.budget = budget
         self.route = route
-        self.response_class: Any = partial(Answer, budget)
+        self.response_class: Any = partial(Answer, budget, is_head)
 
     def _new_conn(self) -> socket.socket:
         route = self.route

@@ -147,8 +147,8 @@ class _BudgetedSocket(io.RawIOBase):
 class _Framing:
     """What the headers of an answer say of where its body ends. Raises FetchError where libcurl does not go on."""
 
-    def __init__(self, status: int) -> None:
-        self._has_body = status not in BODILESS
+    def __init__(self, has_body: bool) -> None:
+        self._has_body = has_body
         self._length = -1
         self._is_encoded = False  # a Transfer-Encoding was named, so that lengths do not count
         self._is_chunked = False
@@ -207,8 +207,9 @@ class _Part(Enum):
 class _CheckedReader(io.BufferedReader):
     """Checks each line before http.client gets it."""
 
-    def __init__(self, budget: Budget, sock: socket.socket) -> None:
+    def __init__(self, budget: Budget, is_head: bool, sock: socket.socket) -> None:
         super().__init__(_BudgetedSocket(budget, sock), _BUFFER_BYTES)
+        self._is_head = is_head
         self.part = _Part.STATUS
         self._budget = budget
         self._headers: list[bytes] = []  # those that http.client is still to get, last first
@@ -238,7 +239,7 @@ class _CheckedReader(io.BufferedReader):
 
     def _read_headers(self, status: int) -> list[bytes]:
         """Read the headers up to their end."""
-        framing = _Framing(status)
+        framing = _Framing(not self._is_head and status not in BODILESS)
         name = value = b""
         while True:
             line = super().readline(_MOST_LINE_BYTES)
@@ -271,10 +272,10 @@ class _CheckedReader(io.BufferedReader):
 
 
 class Answer(HTTPResponse):
-    def __init__(self, budget: Budget, sock: socket.socket, *arguments: Any, **options: Any) -> None:
+    def __init__(self, budget: Budget, is_head: bool, sock: socket.socket, *arguments: Any, **options: Any) -> None:
         super().__init__(sock, *arguments, **options)
         self.fp.close()
-        self.fp = self._reader = _CheckedReader(budget, sock)
+        self.fp = self._reader = _CheckedReader(budget, is_head, sock)
 
     def begin(self) -> None:
         super().begin()

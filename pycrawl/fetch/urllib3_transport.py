@@ -224,7 +224,7 @@ class ThreadTransport(ResolvingTransport):
             raise
 
     def _ask_on(self, connection: Connection, job: _Job, budget: Budget) -> BaseHTTPResponse:
-        connection.prepare(budget, job.route)
+        connection.prepare(budget, job.route, job.request.is_head)
         if connection.sock is None:
             connection.timeout = budget.connect_seconds()
             connection.connect()
@@ -236,7 +236,13 @@ class ThreadTransport(ResolvingTransport):
             if proxy.authorization:
                 headers["Proxy-Authorization"] = proxy.authorization
         connection.timeout = job.terms.total_timeout
-        connection.request("GET", target, headers=headers, preload_content=False, decode_content=False)
+        connection.request(
+            "HEAD" if job.request.is_head else "GET",
+            target,
+            headers=headers,
+            preload_content=False,
+            decode_content=False,
+        )
         budget.open_window()
         return connection.getresponse()
 

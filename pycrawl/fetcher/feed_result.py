@@ -10,8 +10,8 @@ import xxhash
 from pycrawl.fetch.transport import Response
 from pycrawl.fetcher.named_links import NamedPacker
 from pycrawl.fetcher.page_result import PageReader
-from pycrawl.fetcher.result import result, text_header
-from pycrawl.fetcher.source_result import SourceAnswers, validators_of
+from pycrawl.fetcher.result import result, text_header, validators_of
+from pycrawl.fetcher.source_result import SourceAnswers
 from pycrawl.model import EntryDocument, FetchJob, FetchResult, Kind, Named, Outcome, SourceAnswer
 from pycrawl.parse.feed import Feed, FeedEntry, read_feed
 from pycrawl.urls.hints import NO_PRIORITY, Hint

@@ -14,7 +14,7 @@ from pycrawl.convert.converter import Converted
 from pycrawl.convert.kinds import DOCUMENT_TYPES, DocumentKind
 from pycrawl.fetch.cookies import cookies_to_ask_again
 from pycrawl.fetch.transport import REDIRECTS, Response
-from pycrawl.fetcher.result import LONGEST_DETAIL, refused, result, text_header
+from pycrawl.fetcher.result import LONGEST_DETAIL, length_of, refused, result, text_header, validators_of
 from pycrawl.fingerprint.page_prints import packed
 from pycrawl.model import (
     NO_LINKS,
@@ -47,7 +47,6 @@ from pycrawl.urls.parts import url_hash
 from pycrawl.urls.scope import Scope
 
 _NOT_MODIFIED = 304
-_LONGEST_VALIDATOR = 1_000  # characters: what comes back with every visit must stay small
 _SAMPLED = 16
 _FEW_LINKS = 64  # that are remembered, where all are forgotten before each page
 _NOINDEX = ("noindex", "none")
@@ -166,10 +165,7 @@ class PageReader:
             return self.feed_reader.read(job._replace(kind=Kind.FEED, validators=NO_VALIDATORS), response)
         if response.aborted_by_type:
             return result(job, response, Outcome.UNWANTED_TYPE, detail=content_type)
-        validators = {
-            "etag": text_header(response, b"etag")[:_LONGEST_VALIDATOR],
-            "last_modified": text_header(response, b"last-modified")[:_LONGEST_VALIDATOR],
-        }
+        validators: dict[str, Any] = {**validators_of(response), "length": length_of(response)}
         flags = scan_body(response.body)
         body = Body(job.url, content_type, response.body, flags)
         parser = self._parsers.find(content_type, response.body)

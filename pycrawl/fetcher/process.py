@@ -25,6 +25,7 @@ from pycrawl.fetch.transport import TOO_BUSY, Request, RequestTerms, Response, W
 from pycrawl.fetch.transports import new_transport
 from pycrawl.fetcher.documents import DocumentQueue
 from pycrawl.fetcher.feed_result import FeedReader
+from pycrawl.fetcher.head_result import HeadReader
 from pycrawl.fetcher.named_links import NamedPacker
 from pycrawl.fetcher.page_result import PageReader
 from pycrawl.fetcher.probe_result import ProbeReader
@@ -44,7 +45,7 @@ from pycrawl.urls.scope import Scope
 
 _SIGN_OF_LIFE_SECONDS = 1.0
 _TROUBLES_KEPT = 4_096  # hosts
-_ANY_TYPE = (Kind.ROBOTS, Kind.SITEMAP, Kind.FEED)  # kinds whose bodies are wanted whatever their type
+_ANY_TYPE = (Kind.ROBOTS, Kind.SITEMAP, Kind.FEED, Kind.HEAD)  # kinds whose answers are wanted whatever their type
 
 
 class AnswerReader(Protocol):
@@ -81,6 +82,7 @@ class Fetcher:
             Kind.ROBOTS: RobotsReader(config, self._settings, self._rules, packer),
             Kind.SITEMAP: SitemapReader(answers, packer, seed, self._on_part),
             Kind.FEED: feed_reader,
+            Kind.HEAD: HeadReader(),
         }
         self._loop = Loop()
         wants_type = _with_feeds(scope.wants_type) if config.feeds.discover else scope.wants_type
@@ -170,6 +172,7 @@ class Fetcher:
             url=job.url,
             headers=tuple(headers),
             any_type=job.kind in _ANY_TYPE,
+            is_head=job.kind is Kind.HEAD,
             address=job.address,
             cookies=job.cookies,
             terms=self._terms_of(job),

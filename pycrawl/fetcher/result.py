@@ -9,6 +9,8 @@ from pycrawl.model import FetchJob, FetchResult, Outcome
 from pycrawl.policy.politeness import retry_after_seconds
 
 LONGEST_DETAIL = 300  # characters
+_LONGEST_VALIDATOR = 1_000  # characters: what comes back with every visit must stay small
+_MOST_LENGTH_DIGITS = 18
 
 
 def text_header(response: Response, name: bytes) -> str:
@@ -18,6 +20,20 @@ def text_header(response: Response, name: bytes) -> str:
         return value.decode()
     except UnicodeDecodeError:
         return value.decode("latin-1")
+
+
+def validators_of(response: Response) -> dict[str, str]:
+    """Returns what the answer gives for a conditional request, as fields of a result."""
+    return {
+        "etag": text_header(response, b"etag")[:_LONGEST_VALIDATOR],
+        "last_modified": text_header(response, b"last-modified")[:_LONGEST_VALIDATOR],
+    }
+
+
+def length_of(response: Response) -> int:
+    """Returns what Content-Length says; -1 if it says nothing that can be read."""
+    value = header(response, b"content-length") or b""
+    return int(value) if value.isdigit() and len(value) <= _MOST_LENGTH_DIGITS else -1
 
 
 def detail_of(text: str) -> str:

@@ -10,8 +10,8 @@ import xxhash
 
 from pycrawl.fetch.transport import Response
 from pycrawl.fetcher.named_links import NamedPacker
-from pycrawl.fetcher.result import result
-from pycrawl.fetcher.source_result import SourceAnswers, validators_of
+from pycrawl.fetcher.result import result, validators_of
+from pycrawl.fetcher.source_result import SourceAnswers
 from pycrawl.model import FetchJob, FetchResult, Kind, Named, Outcome, SourceAnswer
 from pycrawl.parse.sitemap import Entry, Sitemap, read_sitemap
 from pycrawl.urls import asks

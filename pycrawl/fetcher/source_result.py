@@ -10,7 +10,6 @@ from pycrawl.urls.normal_form import UrlRules, normalise
 from pycrawl.urls.scope import Scope
 
 _NOT_MODIFIED = 304
-_LONGEST_VALIDATOR = 1_000  # characters
 
 
 class SourceAnswers:
@@ -49,11 +48,3 @@ class SourceAnswers:
             location_hash=self._packer.hash_of(target),
             location_verdict=self._scope.code_of(target),
         )
-
-
-def validators_of(response: Response) -> dict[str, str]:
-    """Returns what the answer gives for a conditional request, as fields of a result."""
-    return {
-        "etag": text_header(response, b"etag")[:_LONGEST_VALIDATOR],
-        "last_modified": text_header(response, b"last-modified")[:_LONGEST_VALIDATOR],
-    }

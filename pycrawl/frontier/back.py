@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from pycrawl.model import RobotsFile, UrlOrder
+from pycrawl.policy.head_answers import HeadNote
 from pycrawl.policy.robots_digest import robots_digest
 from pycrawl.state.counters import Counters, totals
 from pycrawl.state.database import Database
@@ -36,6 +37,7 @@ class Entry:
     tries: int = 0  # attempts that have ended
     seq: int = 0  # the entry's place in the queue; set by `append` and `push`
     cookies: str = ""  # the Cookie header to send, after the URL redirected to itself and set a cookie
+    head: HeadNote | None = None  # what a HEAD has said: the page itself is asked for next
 
 
 class RulesAtFetcher:

@@ -359,7 +359,7 @@ def _is_result(result: FetchResult) -> bool:
     return (
         0 <= result.url_id < _LARGEST > result.host_id >= 0
         and 0 <= result.status < _LARGEST > result.wire_bytes >= 0
-        and 0 <= result.hops < _LARGEST
+        and 0 <= result.hops < _LARGEST > result.length >= -1
         and isfinite(result.started + result.ended + result.fetched_at + result.retry_after)
         and _can_be_kept(result.detail, result.address, result.etag, result.last_modified, result.cookies)
         and (_is_target(result) if result.location else _needs_no_target(result))

@@ -27,9 +27,10 @@ from pycrawl.policy.page_records import (
     has_evidence,
 )
 from pycrawl.policy.recrawl import Numbers, Places
-from pycrawl.state import recrawl_facts
+from pycrawl.state import head_marks, recrawl_facts
 from pycrawl.state.counters import count
 from pycrawl.state.database import Database
+from pycrawl.state.head_marks import HeadMarks
 from pycrawl.state.runs.fixed_runs import FixedRuns, Rows
 from pycrawl.state.stores import CHANGES
 
@@ -49,6 +50,8 @@ class Observation(NamedTuple):
     is_new: bool = False  # it was never visited before
     modified: float = math.nan  # the Last-Modified of the answer, in seconds since the epoch
     etag: int = 0  # 1: the same bytes had the same ETag; -1: they had another; 0: not known
+    head: int = 0  # 1: a HEAD before told the truth; -1: it did not, or told nothing; 0: there was none, or not known
+    marks: HeadMarks | None = None  # of a large page without validators
 
 
 @dataclass(slots=True)
@@ -62,6 +65,8 @@ class Trust:
     lastmod_wrong: int = 0
     etag_right: int = 0
     etag_wrong: int = 0
+    head_right: int = 0
+    head_wrong: int = 0
 
     @property
     def believes_modified(self) -> bool:
@@ -77,7 +82,7 @@ class Trust:
         return self.etag_wrong > 2 + self.etag_right
 
     def note(self, what: str, is_right: bool) -> None:
-        """Count one more answer that was right or wrong; `what`: "modified", "lastmod" or "etag"."""
+        """Count one more answer that was right or wrong; `what`: "modified", "lastmod", "etag" or "head"."""
         name = f"{what}_{'right' if is_right else 'wrong'}"
         setattr(self, name, getattr(self, name) + 1)
 
@@ -92,6 +97,7 @@ class ChangeRates:
         self._runs = FixedRuns(database, CHANGES, with_filters=with_filters)
         self._priors: PriorTable | None = None
         self._useless_etags: set[int] | None = None  # ids of hosts; None: not read yet
+        self._has_marks: bool | None = None  # there are marks of pages; None: not looked for yet
 
     @property
     def priors(self) -> PriorTable:
@@ -105,6 +111,9 @@ class ChangeRates:
     def take_in(self, observations: Sequence[Observation]) -> None:
         """Enter what visits have shown, in their order; to be committed by the caller."""
         recrawl_facts.count_revisits(self._database, [one.at for one in observations if not one.is_new])
+        marks = [one.marks for one in observations if one.marks is not None]
+        head_marks.save_marks(self._database, marks)
+        self._has_marks = bool(marks) or self._has_marks
         while observations:
             first: dict[int, Observation] = {}
             later = [one for one in observations if first.setdefault(one.url_id, one) is not one]
@@ -170,6 +179,8 @@ class ChangeRates:
                     trust.note(what, date_is_right(one.at - visited[place], is_changed, one.at - date))
             if one.etag:
                 trust.note("etag", one.etag > 0)
+            if one.head:
+                trust.note("head", one.head > 0)
         self._save_trusts([trust for trust in trusts.values() if trust != before[trust.host_id]])
         return since
 
@@ -188,6 +199,12 @@ class ChangeRates:
             rows = self._database.query(f"SELECT {', '.join(_COLUMNS)} FROM host_trust WHERE etag_wrong > 0")
             self._useless_etags = {trust.host_id for row in rows if (trust := Trust(*row)).has_useless_etags}
         return host_id in self._useless_etags
+
+    def marks_of(self, url_id: int) -> HeadMarks | None:
+        """Returns what a HEAD of a page is compared with; None: the page needs none."""
+        if self._has_marks is None:
+            self._has_marks = head_marks.are_there(self._database)
+        return head_marks.marks_of(self._database, url_id) if self._has_marks else None
 
     def _save_trusts(self, trusts: Sequence[Trust]) -> None:
         if self._useless_etags is not None:
@@ -242,7 +259,9 @@ class ChangeRates:
 
 def remove(database: Database, url_ids: Iterable[int]) -> None:
     """Remove what is known of the changes of URLs; to be committed by the caller."""
-    FixedRuns(database, CHANGES).remove(np.array(sorted(url_ids), np.uint64))
+    ids = sorted(url_ids)
+    FixedRuns(database, CHANGES).remove(np.array(ids, np.uint64))
+    head_marks.remove(database, ids)
 
 
 def lastmods_of(database: Database, url_ids: Iterable[int]) -> dict[int, float]:

@@ -382,6 +382,19 @@ ALTER TABLE documents ADD COLUMN language TEXT NOT NULL DEFAULT '';
 INSERT INTO counters SELECT * FROM (SELECT 'language:unknown', count(*) AS value FROM documents) WHERE value > 0;
 """
 
+_HEADS = """
+-- What the headers said of large pages of servers that give nothing for a conditional request: a HEAD is compared with
+-- it. `digest`: of the body that the visit found; `length`: Content-Length, -1 where there was none. Replaced by every
+-- visit that fetches such a page.
+CREATE TABLE head_marks (
+    url_id INTEGER PRIMARY KEY, digest BLOB NOT NULL, size INTEGER NOT NULL,
+    length INTEGER NOT NULL, etag TEXT NOT NULL, last_modified TEXT NOT NULL
+);
+-- How often HEAD told the truth of a host's pages, and how often not.
+ALTER TABLE host_trust ADD COLUMN head_right INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE host_trust ADD COLUMN head_wrong INTEGER NOT NULL DEFAULT 0;
+"""
+
 # The links of pages move from one store of sorted runs to others, and no table changes.
 _TO_LINKS = Step("", "pycrawl.state.to_links.move", ())
 
@@ -413,5 +426,6 @@ STEPS: tuple[str | Step, ...] = (
     _TO_LINKS,
     _LANGUAGES,
     _SHORT_SKETCHES,
+    _HEADS,
 )
 VERSION = len(STEPS)

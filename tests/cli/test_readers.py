@@ -24,6 +24,7 @@ STATS_KEYS: dict[str, Any] = {
             "pages_fetched", "pages_stored", "bytes_fetched", "bytes_stored", "urls_known", "urls_queued",
             "hosts_known", "hosts_named", "robots_denied", "duplicates_exact", "duplicates_near", "unchanged",
             "not_modified",
+            "by_head",
         ),
         int,
     ),

@@ -65,6 +65,8 @@ class Site:
         self.asked: list[str] = []  # paths, in the order in which they were asked for …
         self.headers: list[Message] = []  # … the headers of each of these requests …
         self.asked_at: list[float] = []  # … and when each came: time.monotonic()
+        self.heads: dict[str, Reply] = {}  # what a HEAD is answered, where that is not what a GET is
+        self.asked_heads: list[str] = []  # paths of HEADs, which are not in `asked`
         self.lock = threading.Lock()  # held while a request is noted
         self._server = _Server((address, port), self._handler())
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,))
@@ -81,12 +83,19 @@ class Site:
             protocol_version = "HTTP/1.1"
             wbufsize = -1  # headers and body in one packet: the client would wait 40 ms to acknowledge the first
 
+            def do_HEAD(self) -> None:
+                with site.lock:
+                    site.asked_heads.append(self.path)
+                self.answer(site.heads.get(self.path) or site.pages.get(self.path, site.otherwise), has_body=False)
+
             def do_GET(self) -> None:
                 with site.lock:
                     site.asked.append(self.path)
                     site.headers.append(self.headers)
                     site.asked_at.append(time.monotonic())
-                reply = site.pages.get(self.path, site.otherwise)
+                self.answer(site.pages.get(self.path, site.otherwise), has_body=True)
+
+            def answer(self, reply: Reply, has_body: bool) -> None:
                 if reply.before is not None:
                     reply.before(self.client_address[1])
                 time.sleep(reply.seconds)
@@ -104,7 +113,8 @@ class Site:
                     for name, value in reply.headers.items():
                         self.send_header(name, value)
                     self.end_headers()
-                    self.wfile.write(body)
+                    if has_body:
+                        self.wfile.write(body)
                 except OSError:  # the client has gone
                     self.close_connection = True
 

@@ -117,6 +117,20 @@ def ok(visit: Visit) -> None:
 
 
 @fault
+def ok_head(visit: Visit) -> None:
+    """As `ok`, and without a body for HEAD, as it should be."""
+    visit.keep_alive = True
+    visit.answer(b"" if visit.head.startswith(b"HEAD ") else PAGE, length=len(PAGE))
+
+
+@fault
+def chunked_head(visit: Visit) -> None:
+    """Says that there are chunks, of which a HEAD gets none."""
+    visit.keep_alive = True
+    visit.send(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Type: text/html\r\n\r\n")
+
+
+@fault
 def ok_but_closes(visit: Visit) -> None:
     """Keep-alive is promised, and the connection closed after the answer: the next request meets a dead one."""
     visit.answer(PAGE)

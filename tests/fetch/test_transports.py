@@ -316,6 +316,22 @@ def test_connections_are_kept(client: Client, server: FaultServer) -> None:
     assert server.connections == 1
 
 
+def test_a_head_brings_no_body(client: Client, server: FaultServer) -> None:
+    for resource in ("ok-head", "chunked-head", "ok-head"):
+        response = client.get(f"{server.base}/{resource}", is_head=True)
+        assert (response.outcome, response.status, response.body) == (None, 200, b"")
+        assert (header(response, b"content-length") == b"%d" % len(PAGE)) == (resource == "ok-head")
+        assert client.get(f"{server.base}/ok-head").body == PAGE
+    assert [request.split()[0] for request in server.requests] == [b"HEAD", b"GET"] * 3
+    assert server.connections == 1
+
+
+def test_a_body_after_a_head_is_no_answer(client: Client, server: FaultServer) -> None:
+    for _ in range(3):
+        assert client.get(f"{server.base}/ok", is_head=True).body == b""
+        assert client.get(f"{server.base}/ok").body == PAGE
+
+
 def test_connections_are_kept_by_name_too(client: Client, server: FaultServer) -> None:
     for _ in range(3):
         assert client.get(f"http://localhost:{server.port}/ok").status == 200

@@ -77,6 +77,7 @@ RESULTS = st.builds(
     location=st.sampled_from(["", "https://a.example/x?y"]), location_hash=st.integers(0, 2**64 - 1),
     location_verdict=CODES, body=st.none() | BODIES, links=links(), anchors=st.none() | ANCHORS,
     withheld=st.lists(st.tuples(st.integers(0, 15), links()), max_size=2).map(tuple), filtered=COUNTS,
+    length=st.integers(-1, 2**40),
     robots=st.none() | ROBOTS, close_look=st.none() | LOOKS, source=st.none() | SOURCES,
 )  # fmt: skip
 BATCHES = st.builds(Results, st.lists(RESULTS, max_size=3).map(tuple), COUNTS, NUMBER)

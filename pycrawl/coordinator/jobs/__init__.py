@@ -2,8 +2,8 @@
 
 A leased URL is offered to the handlers in the order of `handlers.py`; the first one that has something to ask makes the
 job: a robots.txt before anything else of its origin, a sitemap or feed if the URL is one, a probe before the page that
-made it necessary, else the page itself. The answer goes to the handler of its kind. To add a kind of job: a member of
-`model.Kind`, a handler here, and a reader of its answers in `fetcher/`.
+made it necessary, a HEAD where headers may be enough, else the page itself. The answer goes to the handler of its kind.
+To add a kind of job: a member of `model.Kind`, a handler here, and a reader of its answers in `fetcher/`.
 """
 
 from __future__ import annotations

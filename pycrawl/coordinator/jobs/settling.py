@@ -6,7 +6,7 @@ from __future__ import annotations
 import logging
 
 from pycrawl.convert.simple_page import CONVERSION_FAILED
-from pycrawl.coordinator.jobs.observing import found_without_page, observation
+from pycrawl.coordinator.jobs.observing import found_without_page, marks_to_keep, observation
 from pycrawl.coordinator.leases import Lease
 from pycrawl.coordinator.run import Run
 from pycrawl.crawl.change_log import ChangeLog
@@ -14,6 +14,7 @@ from pycrawl.fingerprint.change import change
 from pycrawl.model import CONDUCT, Change, FetchResult, Kind, Outcome
 from pycrawl.policy.page_records import Found
 from pycrawl.state.documents import Visit, document, visit_of
+from pycrawl.state.head_marks import HeadMarks
 from pycrawl.state.near_seen import packed_prints
 from pycrawl.urls import asks
 
@@ -58,6 +59,12 @@ class Settler:
             return
         if conduct.is_error:
             self._fail(lease, result)
+        self.finish(lease, result)
+
+    def finish_by_head(self, lease: Lease, result: FetchResult) -> None:
+        """Finish a page that is as it was, by its HEAD."""
+        self._run.counts.by_head += 1
+        self._session.group.counts["by_head"] += 1
         self.finish(lease, result)
 
     def _count_without_body(self, outcome: Outcome) -> None:
@@ -122,14 +129,27 @@ class Settler:
         if result.body is None and last is not None:
             if last.document_id and result.status in _GONE and last.status not in _GONE:
                 self._run.counts.gone += 1
-            visit = with_what_is_known(visit, last)
+            visit = with_what_is_known(visit, last, result)
         if lease.kind is not Kind.ROBOTS:
-            self._session.group.observations.append(observation(lease, result, visit, last, found))
+            self._session.group.observations.append(
+                observation(lease, result, visit, last, found, self._marks(lease, result, visit))
+            )
             if visit.document_id and found in _WORDS:
                 self._change_log.write(visit.visited_at, _WORDS[found], entry.url)
         self._session.group.visits.append(visit)
         self._session.group.finished.append((lease.queue, entry))
         self._follow(lease, result)
+
+    def _marks(self, lease: Lease, result: FetchResult, visit: Visit) -> HeadMarks | None:
+        """Returns what a HEAD of the page that was fetched is to be compared with; None: it needs no HEAD."""
+        most = self._run.config.recrawl.head_above
+        if not most or not visit.document_id or result.kind is not Kind.PAGE or not 200 <= result.status < 300:
+            return None
+        trusts_etags = not self._session.change_rates.has_useless_etags(lease.queue.host.id)
+        if visit.last_modified or (visit.etag and trusts_etags):
+            return None
+        body = result.body or document(self._session.database, visit.document_id)
+        return marks_to_keep(lease, result, visit, body.body_length) if body.body_length > most else None
 
     def _keep(self, lease: Lease, result: FetchResult, last: Visit | None, visit: Visit) -> tuple[Visit, Found]:
         """Store the page of a result, if it is new or has changed as much as `recrawl.keep` wants it.
@@ -191,8 +211,8 @@ class Settler:
             discovered.add_links(entry.url_id, depth + 1, links, ask | other_ask, kind)
 
 
-def with_what_is_known(visit: Visit, last: Visit) -> Visit:
+def with_what_is_known(visit: Visit, last: Visit, result: FetchResult) -> Visit:
     """Returns a visit that brought no page, with the document, the digest and the validators of the last one."""
-    if visit.outcome != Outcome.NOT_MODIFIED:
+    if result.outcome is not Outcome.NOT_MODIFIED or result.kind is Kind.HEAD:
         visit = visit._replace(etag=last.etag, last_modified=last.last_modified)
     return visit._replace(digest=last.digest, document_id=last.document_id, unkept=last.unkept)

@@ -102,7 +102,7 @@ class SourceJobs:
         )  # fmt: skip
         last = visit_of(self._session.database, entry.url_id) if entry.revisit else None
         if last is not None and answer is None:
-            visit = with_what_is_known(visit, last)
+            visit = with_what_is_known(visit, last, result)
         group.visits.append(visit)
         group.finished.append((lease.queue, entry))
         group.sources.append(self._next_visit(entry, result))
