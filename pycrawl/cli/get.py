@@ -101,7 +101,7 @@ def _say_part(document: Document, part: str) -> None:
     if part == "html":
         output.write_bytes(document.html)
     elif part == "json":
-        output.say_json(as_json(document, [FIELDS[name] for name in (*USUAL, "links")]), readable=True)
+        output.say_json(as_json(document, [FIELDS[name] for name in (*USUAL, "links", "json_ld")]), readable=True)
     else:
         output.say_text(document.text.strip("\n") if part == "text" else document.content)
     if document.fault:

@@ -22,6 +22,7 @@ from pycrawl.cli.common import (
     size,
 )
 from pycrawl.cli.freshness import freshness_lines
+from pycrawl.convert.kinds import DOCUMENT_TYPES, INSTALL
 
 if TYPE_CHECKING:
     from pycrawl.state.database import Database
@@ -116,6 +117,7 @@ def _lines(facts: dict[str, Any]) -> list[str]:
         *([f"            {plural(facts['by_head'], 'page')} as before by a HEAD"] if facts["by_head"] else []),
         *([f"changes     {by_count(facts['changed'])} (`pycrawl versions URL`)"] if facts["changed"] else []),
         *([f"languages   {_top(facts['languages'])}"] if facts["languages"].keys() - {"unknown"} else []),
+        *_document_lines(facts),
         f"bytes       {size(facts['bytes_fetched'])} fetched, {size(facts['bytes_stored'])} stored",
         f"URLs        {facts['urls_known']:,} known on {_hosts_of(facts)}, {facts['urls_queued']:,} queued",
         *_aside_lines(facts["urls_aside"]),
@@ -214,6 +216,17 @@ def _trap_lines(facts: dict[str, Any]) -> list[str]:
     lines = [f"soft 404    {plural(facts['soft_404'], 'page')}"] if facts["soft_404"] else []
     stopped = [trap for trap in facts["traps"] if trap["stopped"]]
     return lines + [f"trap        {trap['host']}{trap['kind']}  {trap['reason']}" for trap in stopped]
+
+
+def _document_lines(facts: dict[str, Any]) -> list[str]:
+    """What was stored and could not be read, when it came."""
+    lines = []
+    if facts["unread"]:
+        hint = "" if DOCUMENT_TYPES.isdisjoint(facts["unread"]) else f"; {INSTALL} reads some"
+        lines.append(f"unread      no parser for {_family(facts['unread'])}{hint}")
+    if facts["unconverted"]:
+        lines.append(f"documents   not read, or not to the end: {_family(facts['unconverted'])} (docs/documents.md)")
+    return lines
 
 
 def _top(members: dict[str, int]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from pycrawl.collection.pages import Link, Pages
 from pycrawl.fingerprint.page_prints import RECORD
@@ -220,6 +220,11 @@ class Document:
     def links(self) -> list[Link]:
         """The links on the page, with their texts."""
         return self._pages.links(self.url, self._parse(anchors=True))
+
+    @property
+    def json_ld(self) -> list[Any]:
+        """What the page says about itself as JSON-LD: the values of its blocks. Empty for what is no page."""
+        return self._pages.json_ld(self.row, self.body)
 
     @property
     def html(self) -> bytes:

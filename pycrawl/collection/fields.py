@@ -121,6 +121,13 @@ _FIELDS = (
         " and `via`",
     ),
     Field(
+        "json_ld",
+        "list of values",
+        Needs.RECORD,
+        lambda one: one.json_ld,
+        'the JSON-LD in the page (`<script type="application/ld+json">`); in Parquet as text',
+    ),
+    Field(
         "body",
         "string",
         Needs.RECORD,
@@ -131,7 +138,9 @@ _FIELDS = (
 FIELDS = {field.name: field for field in _FIELDS}
 
 # What an export has if nothing else is asked for.
-USUAL = tuple(name for name in FIELDS if name not in ("sketch", "address", "headers", "links", "in_links", "body"))
+USUAL = tuple(
+    name for name in FIELDS if name not in ("sketch", "address", "headers", "links", "in_links", "json_ld", "body")
+)
 
 
 def chosen_fields(names: Iterable[str]) -> tuple[Field, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from pycrawl.config import Config
 from pycrawl.errors import PycrawlError, StoreError
@@ -129,6 +129,16 @@ class Pages:
         from pycrawl.parse.language import language_of
 
         return language_of(parsed.language, parsed.content_or_text, True)
+
+    def json_ld(self, row: DocumentRow, body: bytes) -> list[Any]:
+        """Returns the values of the blocks of JSON-LD in a page."""
+        if b"ld+json" not in body.lower():
+            return []
+        from pycrawl.parse.charset import read
+        from pycrawl.parse.json_ld import json_ld
+
+        text, _ = read(body, row.document.content_type)
+        return json_ld(text)
 
     def html(self, row: DocumentRow, body: bytes) -> bytes:
         """Returns a document as simple HTML, if it is of a kind that is converted; else its body."""

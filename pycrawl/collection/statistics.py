@@ -54,6 +54,7 @@ def collect(database: Database) -> dict[str, Any]:
     return {
         **{name: known.get(name, 0) for name in _TOTALS},
         "not_kept": family(known, "not_kept"),
+        "unread": family(known, "unread"),
         "unconverted": family(known, "unconverted"),
         "changed": family(known, "changed"),
         "languages": _nonzero(family(known, "language")),

@@ -81,15 +81,19 @@ class Blocks:
             self.page.begin("table")
         self._tables += 1
 
-    def end_cell(self) -> None:
+    def end_cell(self, times: int = 1) -> None:
+        """End a cell, which is there so many `times`, side by side; an empty one is written once."""
         if self._tables == 1:
-            self._cells.append(tidied(self._runs))
+            runs = tidied(self._runs)
+            self._cells += [runs] * (times if runs else 1)
             self._runs = []
 
-    def end_row(self) -> None:
+    def end_row(self, times: int = 1) -> None:
+        """End a row, which is there so many `times`; an empty one is not written."""
         if self._tables == 1:
             if any(self._cells):
-                self.page.row(self._cells)
+                for _ in range(times):
+                    self.page.row(self._cells)
             self._cells = []
 
     def end_table(self) -> None:

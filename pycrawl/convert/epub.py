@@ -9,7 +9,7 @@ from urllib.parse import unquote
 from pycrawl.convert.archive import Archive, joined
 from pycrawl.convert.facts import iso_date
 from pycrawl.convert.html_text import HtmlText
-from pycrawl.convert.safe_xml import Element, local_name, numbered_entities, read_xml, tree
+from pycrawl.convert.safe_xml import Element, known_entities, local_name, read_xml, tree
 from pycrawl.convert.simple_page import SimplePage, Trouble, Unconvertible
 
 _LEAVES_THE_BOOK = re.compile(r"\s*(https?|ftp|mailto):", re.IGNORECASE)
@@ -19,7 +19,7 @@ _CHAPTERS = ("application/xhtml+xml", "text/html", "application/x-dtbook+xml")
 def convert(data: bytes, page: SimplePage) -> None:
     archive = Archive(data)
     name = _package_name(archive)
-    package = tree(numbered_entities(archive.read(name)))
+    package = tree(known_entities(archive.read(name)))
     _read_facts(package, page)
     chapters = _chapters(package, posixpath.dirname(name))
     locked = _locked(archive)
@@ -32,7 +32,7 @@ def convert(data: bytes, page: SimplePage) -> None:
             continue
         reader = HtmlText(page, _outside)
         page.begin("section")
-        read_xml(numbered_entities(archive.read(chapter)), reader, page, recover=True)
+        read_xml(known_entities(archive.read(chapter)), reader, page, recover=True)
         reader.blocks.finish()
         page.end("section")
     if missing or not chapters:

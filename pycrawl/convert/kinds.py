@@ -70,6 +70,7 @@ KINDS = {
     "application/vnd.ms-powerpoint": _OLD_WORD,
 }
 DOCUMENT_TYPES = frozenset(KINDS)
+OLD_OFFICE_TOOLS = {"word": ("antiword", "catdoc"), "slides": ("catppt",)}  # programs; the first one found is taken
 INSTALL = "pip install 'pycrawl[documents]'"
 
 

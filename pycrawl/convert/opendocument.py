@@ -11,6 +11,7 @@ from pycrawl.convert.simple_page import SimplePage, Trouble, Unconvertible
 _SLIDE_TITLE_LEVEL = 2
 _UNSEEN = ("annotation", "tracked-changes", "forms", "scripts", "font-face-decls", "automatic-styles")
 _MOST_SPACES = 100
+_MOST_REPEATS = 1_000  # of a cell or row, which is there once for all that are alike
 
 
 def convert(data: bytes, page: SimplePage) -> None:
@@ -52,6 +53,7 @@ class _Content(Target):
         self._in_text = 0  # depth of headings and paragraphs: text elsewhere is not shown
         self._unseen = 0
         self._tables = 0
+        self._columns = self._rows = 1  # how often the cell and the row that are open are there
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         name = local_name(tag)
@@ -76,6 +78,10 @@ class _Content(Target):
             self._page.begin("section")
         elif name == "table":
             self._begin_table(local_attributes(attributes).get("name", ""))
+        elif name == "table-cell":
+            self._columns = _repeats(attributes, "number-columns-repeated")
+        elif name == "table-row":
+            self._rows = _repeats(attributes, "number-rows-repeated")
         elif name in ("text", "presentation", "spreadsheet") and not self._kind:
             self._kind = name
             self._page.pages = self._page.pages if name == "text" else 0
@@ -97,9 +103,9 @@ class _Content(Target):
             self.blocks.finish()
             self._page.end("section")
         elif name in ("table-cell", "covered-table-cell"):
-            self.blocks.end_cell()
+            self.blocks.end_cell(self._columns)
         elif name == "table-row":
-            self.blocks.end_row()
+            self.blocks.end_row(self._rows)
         elif name == "table":
             self._tables -= 1
             self.blocks.end_table()
@@ -128,3 +134,8 @@ class _Content(Target):
 
     def _count_page(self) -> None:
         self._page.pages += 1
+
+
+def _repeats(attributes: dict[str, str], name: str) -> int:
+    stated = local_attributes(attributes).get(name, "1")
+    return min(int(stated), _MOST_REPEATS) if stated.isdecimal() and len(stated) < 10 else 1

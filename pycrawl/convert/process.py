@@ -99,13 +99,14 @@ def _limit() -> None:
     os.nice(_NICE)
     for kind, most in (
         (resource.RLIMIT_AS, MOST_MEMORY),
-        (resource.RLIMIT_FSIZE, 0),
         (resource.RLIMIT_CORE, 0),
         (resource.RLIMIT_NOFILE, 64),
     ):
         hard = resource.getrlimit(kind)[1]
         limit = most if hard == resource.RLIM_INFINITY else min(most, hard)
         resource.setrlimit(kind, (limit, limit))
+    # Only `old_office.py` raises it for a moment, for a file in memory.
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
 
 
 def _limit_cpu(used: float) -> None:

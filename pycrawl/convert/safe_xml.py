@@ -18,7 +18,9 @@ Element = Any  # lxml has no types
 _PIECE = 1 << 16  # bytes between two looks at the clock
 _LARGEST_TREE = 8 << 20  # bytes of XML that are read as a tree
 _SAFE = {"resolve_entities": "internal", "no_network": True, "huge_tree": False, "load_dtd": False}
-_NAMED_ENTITY = re.compile(rb"&([A-Za-z][A-Za-z0-9]{1,20});")
+_NAMED_ENTITY = re.compile(rb"&([A-Za-z][A-Za-z0-9._-]{1,60});")
+_DECLARED_ENTITY = re.compile(rb"<!ENTITY\s{1,100}([A-Za-z][A-Za-z0-9._-]{1,60})\s{1,100}(\S)")
+_DOCTYPE_BYTES = 200_000  # in which a document declares its own entities
 _XML_ENTITIES = frozenset((b"amp", b"lt", b"gt", b"quot", b"apos"))
 
 
@@ -59,9 +61,24 @@ def tree(data: bytes) -> Element:
         raise _named(error) from error
 
 
-def numbered_entities(data: bytes) -> bytes:
-    """Returns XHTML with numbers for the entities that only its DTD, which is not read, would explain."""
-    return _NAMED_ENTITY.sub(_numbered, data)
+def known_entities(data: bytes) -> bytes:
+    """Returns XML in which each entity is known that only its DTD, which is not read, would explain: those of HTML by
+    their numbers, others, such as &kate; in the manual of that program, by their names as text."""
+    own = {match[1]: match[2] for match in _DECLARED_ENTITY.finditer(data[:_DOCTYPE_BYTES])}
+
+    def known(match: re.Match[bytes]) -> bytes:
+        name = match[1]
+        if name in _XML_ENTITIES:
+            return match[0]
+        if name in own:
+            return match[0] if own[name] in b"\"'" else b""  # another file is not read: its place stays empty
+        number = name2codepoint.get(name.decode())
+        if number:
+            return b"&#%d;" % number
+        begins = match.start()  # no space stands between two keys in a row
+        return (b" " if data[begins - 1 : begins] == b";" else b"") + re.sub(rb"[._]", b" ", name)
+
+    return _NAMED_ENTITY.sub(known, data)
 
 
 def local_name(tag: str) -> str:
@@ -86,9 +103,3 @@ def _feed(parser: Any, data: bytes, page: SimplePage) -> None:
 def _named(error: Exception) -> Unconvertible:
     is_bomb = "amplification" in str(error) or "huge" in str(error).casefold()
     return Unconvertible(Trouble.TOO_LARGE if is_bomb else Trouble.DAMAGED, str(error))
-
-
-def _numbered(match: re.Match[bytes]) -> bytes:
-    name = match[1]
-    number = None if name in _XML_ENTITIES else name2codepoint.get(name.decode())
-    return match[0] if number is None else b"&#%d;" % number

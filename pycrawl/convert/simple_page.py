@@ -13,6 +13,7 @@ from enum import StrEnum
 from html import escape
 
 CONVERSION_FAILED = "conversion-failed: "  # what is said of a document with a `Trouble` begins like this
+NOT_READ = "not read: "  # … and like this, if what reads it is not installed
 MOST_LETTERS = 10_000_000  # of the HTML of one document
 _CHECKED_EVERY = 64  # writes between two looks at the clock
 _LONGEST_FACT = 1_000  # characters of a title or an author
@@ -32,6 +33,11 @@ class Trouble(StrEnum):
     TOO_MUCH_MEMORY = "too-much-memory"
     DIED = "converter-died"
     NO_CONVERTER = "no-converter"  # what reads it is not installed
+
+
+def lacks_reader(detail: str) -> bool:
+    """True if what is said of a visit's document is that nothing that reads it was installed."""
+    return detail.startswith((NOT_READ, CONVERSION_FAILED + Trouble.NO_CONVERTER))
 
 
 class Unconvertible(Exception):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pycrawl.convert.blocks import Blocks
 from pycrawl.convert.html_text import HtmlText
-from pycrawl.convert.safe_xml import Target, local_name, numbered_entities, read_xml
+from pycrawl.convert.safe_xml import Target, known_entities, local_name, read_xml
 from pycrawl.convert.simple_page import SimplePage
 
 _TITLES = frozenset(("title", "head"))
@@ -24,9 +24,7 @@ _ROOT_BYTES = 2_000  # in which the root element begins
 
 def convert(data: bytes, page: SimplePage) -> None:
     reader = HtmlText(page) if b"<html" in data[:_ROOT_BYTES] else _Reader(page)
-    if isinstance(reader, HtmlText):
-        data = numbered_entities(data)
-    read_xml(data, reader, page)
+    read_xml(known_entities(data), reader, page)
     reader.blocks.finish()
 
 
@@ -55,6 +53,8 @@ class _Reader(Target):
             self.blocks.begin(level=max(self._sections, 1))
             if not self._page.title and self._title is None:
                 self._title = []
+        elif name == "keycap":
+            self.blocks.text(" ")  # one key after another
         elif name not in _INLINE:
             self.blocks.begin(is_item=name in _ITEMS)
         self.blocks.href = self._hrefs[-1]

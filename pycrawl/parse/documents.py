@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pycrawl.convert.converter import Converted, Converter
 from pycrawl.convert.kinds import INSTALL, DocumentKind, could_be, is_installed, kind_of_type
-from pycrawl.convert.simple_page import Trouble
+from pycrawl.convert.simple_page import NOT_READ, Trouble
 from pycrawl.parse.charset import ASCII
 from pycrawl.parse.html import parse_html
 from pycrawl.parse.parsed import Parsed
@@ -34,7 +34,7 @@ def convert(converter: Converter, kind: DocumentKind, data: bytes) -> Converted:
 def missing_reader(media_type: str) -> str:
     """Returns what to install so that documents of this type can be read; empty if nothing is known to read it."""
     kind = kind_of_type(media_type)
-    return f"not read: {kind.name} files are read after {INSTALL}" if kind is not None else ""
+    return f"{NOT_READ}{kind.name} files are read after {INSTALL}" if kind is not None else ""
 
 
 class ConvertedDocument:

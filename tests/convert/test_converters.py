@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
+import shutil
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 
@@ -64,7 +67,7 @@ BAD = [
     ("xml_text", samples.XML[:200], Trouble.DAMAGED),
     ("xml_text", (BOMB + "<x>&a9;</x>").encode(), Trouble.TOO_LARGE),
     ("mail", b"\x89PNG\r\n", Trouble.DAMAGED),
-    ("old_office", OLE, Trouble.NO_CONVERTER),
+    ("old_office", LOCKED_OFFICE, Trouble.ENCRYPTED),
 ]
 
 
@@ -140,3 +143,33 @@ def test_endless_paragraphs_end_with_the_time() -> None:
     with pytest.raises(Unconvertible) as caught:
         convert("word", samples.word("<w:p/>" * 300_000), page)
     assert caught.value.trouble == Trouble.TOO_SLOW
+
+
+def test_entities_of_a_dtd_that_is_not_read_stand_as_their_names() -> None:
+    data = (
+        b'<!DOCTYPE book [<!ENTITY own "ours"><!ENTITY far SYSTEM "file:///etc/passwd">]>'
+        b"<book><para>&kate; is &own;&far;, caf&eacute;, by &Ada.L;."
+        b" Press &Ctrl;&Shift;<keycap>S</keycap>.</para></book>"
+    )
+    assert "<p>kate is ours, caf\xe9, by Ada L. Press Ctrl Shift S.</p>" in convert("xml_text", data).html()
+
+
+def test_cells_that_are_there_several_times_are_written_as_often() -> None:
+    cell = '<table:table-cell table:number-columns-repeated="{}"><text:p>{}</text:p></table:table-cell>'
+    cells = cell.format(3, "7") + cell.format("x", "")
+    row = f'<table:table-row table:number-rows-repeated="2">{cells}</table:table-row>'
+    html = convert("opendocument", samples.open_document("spreadsheet", f"<table:table>{row}</table:table>")).html()
+    assert html.count("<tr><td>7</td><td>7</td><td>7</td><td></td></tr>") == 2
+
+
+def test_old_word_files_are_read_by_a_program_that_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = gzip.decompress(Path(__file__).with_name("old.doc.gz").read_bytes())
+    if shutil.which("catdoc"):
+        html = convert("old_office", data).html()
+        assert "<p>They nest in tall trees near water.</p>" in html
+        with pytest.raises(Unconvertible):
+            convert("old_office", OLE)
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(Unconvertible) as caught:
+        convert("old_office", data)
+    assert (caught.value.trouble, "antiword" in caught.value.detail) == (Trouble.NO_CONVERTER, True)

@@ -3,6 +3,7 @@ them in row groups of bounded size."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -72,7 +73,11 @@ class ParquetFormat:
 
     def _row(self, task: Task) -> dict[str, Any]:
         document = task.document
-        exact: dict[str, Any] = {"time": lambda: document.time, "body": lambda: document.body}
+        exact: dict[str, Any] = {
+            "time": lambda: document.time,
+            "body": lambda: document.body,
+            "json_ld": lambda: json.dumps(document.json_ld, ensure_ascii=False),
+        }
         return {field.name: exact.get(field.name, lambda f=field: f.of(document))() for field in self._fields}
 
     def _links(self, task: Task) -> list[dict[str, Any]]:

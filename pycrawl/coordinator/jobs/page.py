@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pycrawl.convert.simple_page import lacks_reader
 from pycrawl.coordinator.jobs.common import JobMaker
 from pycrawl.coordinator.jobs.settling import Settler
 from pycrawl.coordinator.leases import Lease
@@ -38,10 +39,11 @@ class PageJobs:
 
     def _validators(self, url_id: int, host_id: int) -> Validators:
         """Returns what the last visit of the URL left for a conditional request. There is none where that visit found a
-        change which was not kept and would be now: the page is needed again, although it may be the same. An ETag of a
-        host that gives another one each time is left out: it would keep the server from looking at the date."""
+        change which was not kept and would be now, or a document that nobody could read: it is needed again, although
+        it may be the same. An ETag of a host that gives another one each time is left out: it would keep the server
+        from looking at the date."""
         visit = visit_of(self._session.database, url_id)
-        if visit is None or visit.unkept in self._run.config.recrawl.keep:
+        if visit is None or visit.unkept in self._run.config.recrawl.keep or lacks_reader(visit.detail):
             return NO_VALIDATORS
         etag = "" if visit.etag and self._session.change_rates.has_useless_etags(host_id) else visit.etag
         return Validators(etag, visit.last_modified, visit.digest)

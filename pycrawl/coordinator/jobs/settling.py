@@ -95,6 +95,7 @@ class Settler:
         media_type = content_type.partition(";")[0].strip().lower()[:_LONGEST_TYPE] or "no type"
         name = media_type if media_type in unread or len(unread) < _MOST_TYPES else _OTHER_TYPES
         unread[name] = unread.get(name, 0) + 1
+        self._session.group.counts[f"unread:{name}"] += 1
 
     def _count_unconverted(self, trouble: str) -> None:
         """Count a stored document that could not be read, or not to its end, by what is wrong with it."""
