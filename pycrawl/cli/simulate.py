@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from pycrawl.cli import output, result_file
-from pycrawl.cli.common import json_option, plural, step_progress
+from pycrawl.cli.common import (
+    crawl_directory,
+    directory_option,
+    json_option,
+    open_for_reading,
+    plural,
+    step_progress,
+)
 from pycrawl.errors import UsageError
 
 if TYPE_CHECKING:
@@ -39,11 +47,12 @@ def _days(ctx: click.Context, parameter: click.Parameter, value: str) -> float:
 
 
 @click.command("simulate")
+@directory_option
 @click.option(
     "--pages",
     metavar="N",
     type=click.IntRange(1, _MOST_PAGES),
-    help="Pages in the collection; by default 10,000, or one for each line of --rates.",
+    help="Pages in the collection; by default 10,000, or one for each line of --rates or page of the crawl.",
 )
 @click.option("--budget", metavar="B", type=click.IntRange(1), required=True, help="Pages that are asked for in a day.")
 @click.option(
@@ -56,6 +65,7 @@ def _days(ctx: click.Context, parameter: click.Parameter, value: str) -> float:
     type=click.Path(path_type=Path),
     help="How often pages change: a number of changes a day on each line. # begins a comment.",
 )
+@click.option("--from-crawl", is_flag=True, help="Pages that change as those of the crawl do, by what its visits show.")
 @click.option(
     "--interval",
     metavar="T",
@@ -70,10 +80,12 @@ def _days(ctx: click.Context, parameter: click.Parameter, value: str) -> float:
 @click.option("--plot", "target", metavar="FILE.svg", type=click.Path(path_type=Path), help="Draw the age day by day.")
 @json_option
 def command(
+    path: Path,
     pages: int | None,
     budget: int,
     days: int,
     rates_file: Path | None,
+    from_crawl: bool,
     interval: float,
     seed: int,
     target: Path | None,
@@ -86,22 +98,31 @@ def command(
     is the time since its first change that was not seen, 0 while it is current) and the share of pages that are
     current. "age, rates known" is the policy age if it knew the true rates: the mark to measure by.
 
-    Without --rates, the pages are like this: half of those that change do so once in ten days or more often, nine in
-    ten are within a factor of 100, and a fifth of all pages never change. If --pages is not the number of lines in
-    --rates, rates are drawn from the file at random.
+    Without --rates and --from-crawl, the pages are like this: half of those that change do so once in ten days or more
+    often, nine in ten are within a factor of 100, and a fifth of all pages never change. If --pages is another number
+    than that of the rates given, these are drawn from at random.
+
+    --from-crawl takes the estimated rates of the pages of a crawl, after a few recrawls have shown them. What is
+    simulated is a collection like it; the policies have to learn its rates anew.
 
     recrawl.policy chooses the policy of a crawl, and `pycrawl crawl --recrawl --max-requests N` gives it a budget.
-    Nothing is read from a crawl and nothing is fetched.
+    Nothing is fetched.
 
     \b
       pycrawl simulate --pages 100000 --budget 5000 --days 90
       pycrawl simulate --rates rates.txt --budget 500 --plot ages.svg
+      pycrawl simulate -C my-crawl --from-crawl --budget 2000
     """
+    from pycrawl.policy.simulation import Plan
+
     if target is not None:
         from pycrawl.cli.simulation_plot import MARK, plot
 
         result_file.check(target, MARK, "plot")
-    plan = _plan(pages, budget, days, interval, rates_file, seed)
+    if rates_file is not None and from_crawl:
+        raise UsageError("expected one of --rates and --from-crawl, found both")
+    rates = _read_rates(rates_file) if rates_file is not None else _rates_of_crawl(path, seed) if from_crawl else None
+    plan = Plan(_of_size(rates, pages, seed), budget, days, interval)
     with step_progress() as on_step:
         found = _simulated(plan, seed, on_step)
     if target is not None:
@@ -114,18 +135,25 @@ def command(
             output.say(f"{target}: the mean age, day by day.")
 
 
-def _plan(pages: int | None, budget: int, days: int, interval: float, rates_file: Path | None, seed: int) -> Plan:
+def _of_size(rates: Numbers | None, pages: int | None, seed: int) -> Numbers:
+    """Returns the rates of so many pages: those given, or drawn from them; None: like those of most collections."""
     import numpy as np
 
-    from pycrawl.policy.simulation import Plan, log_normal_rates
+    from pycrawl.policy.simulation import log_normal_rates
 
-    if rates_file is None:
-        rates = log_normal_rates(pages or _DEFAULT_PAGES, _MEDIAN, _SPREAD, _NEVER, seed)
-    else:
-        rates = _read_rates(rates_file)
-        if pages is not None and pages != len(rates):
-            rates = np.random.default_rng(seed).choice(rates, pages)
-    return Plan(rates, budget, days, interval)
+    if rates is None:
+        return log_normal_rates(pages or _DEFAULT_PAGES, _MEDIAN, _SPREAD, _NEVER, seed)
+    return rates if pages in (None, len(rates)) else np.random.default_rng(seed).choice(rates, pages)
+
+
+def _rates_of_crawl(path: Path, seed: int) -> Numbers:
+    from pycrawl.collection.freshness import estimated_rates
+
+    with closing(open_for_reading(crawl_directory(path))) as database:
+        found = estimated_rates(database, _MOST_PAGES, seed)
+    if not len(found):
+        raise UsageError(f"{path}: no page of this crawl was visited yet, so nothing is known of changes")
+    return found
 
 
 def _read_rates(path: Path) -> Numbers:
@@ -229,4 +257,4 @@ def _table(plan: Plan, found: dict[str, list[DayResult]]) -> list[str]:
             f"{name:<18}{of['age_days']:>8.3f} d{of['age_days_last_quarter']:>8.3f} d{of['freshness']:>9.1%}"
             f"{of['freshness_last_quarter']:>8.1%}{of['visits']:>11,}{of['longest_wait_days']:>12.0f} d"
         )
-    return [*lines, "", "Crawls do not use these policies yet (docs/freshness.md)."]
+    return [*lines, "", "recrawl.policy chooses the policy of a crawl (docs/freshness.md)."]

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from pycrawl.config import Config
 from pycrawl.model import Policy
@@ -53,6 +54,18 @@ def freshness(database: Database, config: Config, now: float) -> dict[str, Any]:
         "change_rates": _bands(pages, count),
         "calibration": calibration,
     }
+
+
+def estimated_rates(database: Database, most: int, seed: int) -> npt.NDArray[np.float64]:
+    """Returns a change rate for each page of the collection, at most so many, in changes a day, by what visits have
+    shown. A page that perhaps never changes has the rate 0 with that probability. Empty: no page was visited."""
+    with database.explained(), database.one_view():
+        known = ChangeRates(database, with_filters=False)
+        sample, count = known.sample(_is_page)
+        pages = _rates_of(sample, known.priors)
+    random = np.random.default_rng(seed)
+    found = np.where(random.random(len(sample)) < pages.alive, pages.rates * DAY, 0.0)
+    return found if count == len(found) else random.choice(found, min(count, most))
 
 
 def _is_page(records: Records) -> Flags:

@@ -43,7 +43,7 @@ class SitemapReader:
         if other is not None:
             return other
         sitemap = read_sitemap(response.body)
-        if response.truncated and not sitemap.fault:
+        if response.truncated and sitemap.fault in ("", "broken-xml", "bad-gzip"):  # by the cut
             sitemap.fault = "too-large"
         notes = [sitemap.fault] if sitemap.fault else []
         validators = validators_of(response)

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.crawling import pycrawl
+from tests.e2e.crawling import Crawl, pycrawl
+from tests.e2e.site import Site, page
 
 OK, USAGE = 0, 2
 SMALL = ("simulate", "--pages", "400", "--budget", "80", "--days", "12")
@@ -30,7 +31,7 @@ def test_the_table_and_the_json_agree_and_the_plot_is_drawn(tmp_path: Path) -> N
         assert len(figures["ages_by_day"]) == len(figures["freshness_by_day"]) == 12
         assert 0 <= figures["freshness"] <= 1
     assert max(len(line) for line in lines if str(plot) not in line) <= 80
-    assert "Crawls do not use these policies yet" in shown.stdout
+    assert "recrawl.policy chooses the policy of a crawl" in shown.stdout
     lines_drawn = ET.parse(plot).getroot().findall("{http://www.w3.org/2000/svg}polyline")
     assert len(lines_drawn) == len(POLICIES)
 
@@ -41,6 +42,17 @@ def test_rates_from_a_file(tmp_path: Path) -> None:
     words = ("simulate", "--rates", rates, "--budget", "1", "--days", "3", "--json")
     assert json.loads(pycrawl(*words).stdout)["pages"] == 3
     assert json.loads(pycrawl(*words, "--pages", "50").stdout)["pages"] == 50
+
+
+def test_rates_from_a_crawl(tmp_path: Path) -> None:
+    with Site({"/": page("/a", "/b"), "/a": page(text="a"), "/b": page(text="b")}) as site:
+        crawl = Crawl.make(tmp_path / "crawl", [f"{site.url}/"])
+        words = ("simulate", "--from-crawl", "--budget", "1", "--days", "3", "--json")
+        assert "no page of this crawl was visited yet" in crawl.run(*words, exit_code=USAGE).stderr
+        crawl.run("crawl")
+        assert json.loads(crawl.run(*words).stdout)["pages"] == 3
+        assert json.loads(crawl.run(*words, "--pages", "50").stdout)["pages"] == 50
+    assert "expected one of" in crawl.run(*words, "--rates", "x", exit_code=USAGE).stderr
 
 
 @pytest.mark.parametrize(
