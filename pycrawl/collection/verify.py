@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
-import xxhash
 
 from pycrawl.crawl.directory import CrawlDirectory
+from pycrawl.crawl.record_check import record_fault
 from pycrawl.errors import StateError, StoreError
-from pycrawl.record import trec_web
 from pycrawl.state import documents, links, meta, passages, stores, visit_ids
 from pycrawl.state.content_seen import keys_of
 from pycrawl.state.counters import family, totals
@@ -172,16 +171,9 @@ class _FileCheck:
         if self._end > self._found:
             self._beyond.append(document)
             return
-        try:
-            record = self._reader.read(name, offset, document.length)
-            decoded = trec_web.decode(record, document.escapes, document.body_length)
-        except StoreError as error:
-            self._fault(document, f"the record is damaged: {str(error).removeprefix(str(self._reader.path(name)))}")
-            return
-        if xxhash.xxh3_128_digest(decoded.body, self._seed) != document.digest:
-            self._fault(document, "the body is not the one that was stored")
-        elif decoded.docno != docno_of(self.file_id, document.number):
-            self._fault(document, f"the record says that it is {decoded.docno}")
+        fault = record_fault(self._reader, name, document, self._seed)
+        if fault:
+            self._fault(document, fault)
 
     def all_faults(self) -> list[str]:
         """Returns the faults of the records, and those of the file as a whole."""

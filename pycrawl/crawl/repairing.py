@@ -10,18 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-import xxhash
-
 from pycrawl.config import Config
 from pycrawl.crawl.directory import CrawlDirectory
 from pycrawl.crawl.dropping import OnStep
 from pycrawl.crawl.forgetting import carry_on
-from pycrawl.errors import StoreError
+from pycrawl.crawl.record_check import record_fault
 from pycrawl.frontier.front import level_in_sql
-from pycrawl.record import trec_web
 from pycrawl.state import documents, leaving, meta
 from pycrawl.state.database import Database
-from pycrawl.state.documents import Document
 from pycrawl.store.reader import RecordReader
 
 OnRecord = Callable[[int], None]  # called with the number of records read so far
@@ -49,25 +45,12 @@ def lost_documents(directory: CrawlDirectory, database: Database, on_record: OnR
     names = {file_id: name for file_id, name, _, _ in documents.files(database)}
     with RecordReader(directory.docs) as reader:
         for read, document in enumerate(documents.documents_in_order(database), 1):
-            reason = _fault(reader, names[document.file_id], document, seed)
-            if reason:
+            name = names[document.file_id]
+            fault = record_fault(reader, name, document, seed)
+            if fault:
+                reason = f"{name}, byte {document.offset}: {fault}"
                 yield Lost(document.id, *documents.url_and_time(database, document.id), reason)
             on_record(read)
-
-
-def _fault(reader: RecordReader, name: str, document: Document, seed: int) -> str:
-    """Returns what is wrong with a document's record; empty if nothing is."""
-    where = f"{name}, byte {document.offset}"
-    try:
-        record = trec_web.decode(
-            reader.read(name, document.offset, document.length), document.escapes, document.body_length
-        )
-        number = trec_web.parse_docno(record.docno)[2]
-    except StoreError as error:
-        return str(error) if name in str(error) else f"{where}: {error}"
-    if xxhash.xxh3_128_digest(record.body, seed) != document.digest:
-        return f"{where}: the body is not the one that was stored"
-    return "" if number == document.number else f"{where}: {record.docno} should be number {document.number}"
 
 
 def repair(

@@ -11,7 +11,7 @@ from pycrawl.fetch.transport import Response
 from pycrawl.fetcher.named_links import NamedPacker
 from pycrawl.fetcher.page_result import PageReader
 from pycrawl.fetcher.result import result, text_header, validators_of
-from pycrawl.fetcher.source_result import SourceAnswers
+from pycrawl.fetcher.without_body import WithoutBody
 from pycrawl.model import EntryDocument, FetchJob, FetchResult, Kind, Named, Outcome, SourceAnswer
 from pycrawl.parse.feed import Feed, FeedEntry, read_feed
 from pycrawl.urls.hints import NO_PRIORITY, Hint
@@ -26,14 +26,14 @@ _ENTRY_TYPE = "text/html; charset=utf-8"
 
 
 class FeedReader:
-    def __init__(self, answers: SourceAnswers, packer: NamedPacker, pages: PageReader, seed: int) -> None:
+    def __init__(self, answers: WithoutBody, packer: NamedPacker, pages: PageReader, seed: int) -> None:
         self._answers = answers
         self._packer = packer
         self._pages = pages
         self._seed = seed
 
     def read(self, job: FetchJob, response: Response) -> FetchResult:
-        other = self._answers.without_body(job, response)
+        other = self._answers.read(job, response)
         if other is not None:
             return other
         feed = read_feed(response.body, text_header(response, b"content-type"), job.url)

@@ -12,9 +12,9 @@ import xxhash
 from pycrawl.config import Config
 from pycrawl.convert.converter import Converted
 from pycrawl.convert.kinds import DOCUMENT_TYPES, DocumentKind
-from pycrawl.fetch.cookies import cookies_to_ask_again
-from pycrawl.fetch.transport import REDIRECTS, Response
-from pycrawl.fetcher.result import LONGEST_DETAIL, length_of, refused, result, text_header, validators_of
+from pycrawl.fetch.transport import Response
+from pycrawl.fetcher.result import LONGEST_DETAIL, length_of, result, text_header, validators_of
+from pycrawl.fetcher.without_body import WithoutBody
 from pycrawl.fingerprint.page_prints import packed
 from pycrawl.model import (
     NO_LINKS,
@@ -42,11 +42,9 @@ from pycrawl.traps.link_memory import LinkMemory
 from pycrawl.traps.page_sample import copy_keys, sample
 from pycrawl.traps.url_kinds import section, shape
 from pycrawl.urls import asks
-from pycrawl.urls.normal_form import UrlRules, normalise
-from pycrawl.urls.parts import url_hash
+from pycrawl.urls.normal_form import UrlRules
 from pycrawl.urls.scope import Scope
 
-_NOT_MODIFIED = 304
 _SAMPLED = 16
 _FEW_LINKS = 64  # that are remembered, where all are forgotten before each page
 _NOINDEX = ("noindex", "none")
@@ -80,13 +78,14 @@ class PageReader:
     def __init__(self, config: Config, scope: Scope, seed: int, remembers_links: bool = True) -> None:
         """`remembers_links`: False for who calls `forget_sent` before each page; it takes a millisecond otherwise."""
         self._scope = scope
-        self._rules = UrlRules.of(config)
+        rules = UrlRules.of(config)
+        self._without_body = WithoutBody(rules, scope, seed)
         self._seed = seed
         self._dochdr = config.store.dochdr
         self._compress = config.store.compress
         self._agent = config.crawl.name
         few = {} if remembers_links else {"sent_slots": _FEW_LINKS, "cache_entries": _FEW_LINKS}
-        self._packer = LinkPacker(self._rules, scope, seed, **few)
+        self._packer = LinkPacker(rules, scope, seed, **few)
         self._link_memory = LinkMemory(seed)
         self._wants_prints = config.content.near_duplicates
         self._detects_languages = config.content.detect_languages or bool(config.scope.languages)
@@ -116,48 +115,8 @@ class PageReader:
     def read(self, job: FetchJob, response: Response, converted: Converted | None = None) -> FetchResult:
         """Returns the result of a job. `converted`: the document as HTML; where it is needed and missing, it is waited
         for here."""
-        if response.outcome is not None:
-            return result(job, response, response.outcome)
-        status = response.status
-        if 200 <= status < 300:
-            return self._page(job, response, converted)
-        if status == _NOT_MODIFIED and (job.validators.etag or job.validators.last_modified):
-            return result(
-                job,
-                response,
-                Outcome.NOT_MODIFIED,
-                etag=job.validators.etag,
-                last_modified=job.validators.last_modified,
-            )
-        if status in REDIRECTS:
-            return self._redirect(job, response)
-        return refused(job, response)
-
-    def _redirect(self, job: FetchJob, response: Response) -> FetchResult:
-        location = text_header(response, b"location")
-        if not location:
-            return result(job, response, Outcome.ODD_STATUS, detail="a redirect without Location")
-        target = normalise(location, self._rules, job.url)
-        if target is None:
-            return result(job, response, Outcome.BAD_REDIRECT, detail=f"not a URL we follow: {location}")
-        if target == job.url:
-            # Once: a server that wants another cookie each time would be asked for ever.
-            cookies = "" if job.cookies else cookies_to_ask_again(response)
-            if cookies:
-                return result(job, response, Outcome.COOKIE_WANTED, cookies=cookies)
-            return result(job, response, Outcome.BAD_REDIRECT, detail="redirects to itself")
-        if self._scope.is_too_long(target):
-            return result(job, response, Outcome.BAD_REDIRECT, detail=f"longer than limits.max_url_length: {location}")
-        is_too_far = job.hops >= self._scope.settings.of_url(target).limits.max_redirects
-        return result(
-            job,
-            response,
-            Outcome.TOO_MANY_REDIRECTS if is_too_far else Outcome.REDIRECT,
-            detail=target,
-            location=target,
-            location_hash=url_hash(target, self._seed),
-            location_verdict=self._scope.code_of(target),
-        )
+        other = self._without_body.read(job, response)
+        return other if other is not None else self._page(job, response, converted)
 
     def _page(self, job: FetchJob, response: Response, converted: Converted | None) -> FetchResult:
         content_type = text_header(response, b"content-type")

@@ -32,7 +32,7 @@ from pycrawl.fetcher.probe_result import ProbeReader
 from pycrawl.fetcher.result import result, unfetched
 from pycrawl.fetcher.robots_result import RobotsReader, RulesCache
 from pycrawl.fetcher.sitemap_result import SitemapReader
-from pycrawl.fetcher.source_result import SourceAnswers
+from pycrawl.fetcher.without_body import WithoutBody
 from pycrawl.model import FetchJob, FetchResult, Jobs, Kind, Outcome, Results
 from pycrawl.parse.feed_types import FEED_TYPES, media_type_of
 from pycrawl.parse.xml_guard import MOST_BYTES as SITEMAP_BYTES
@@ -73,7 +73,7 @@ class Fetcher:
         self._page_reader = PageReader(config, scope, seed)
         url_rules = UrlRules.of(config)
         packer = NamedPacker(url_rules, scope, seed)
-        answers = SourceAnswers(url_rules, scope, packer)
+        answers = WithoutBody(url_rules, scope, seed)
         feed_reader = FeedReader(answers, packer, self._page_reader, seed)
         self._page_reader.feed_reader = feed_reader if config.feeds.discover else None
         self._readers: dict[Kind, AnswerReader] = {

@@ -11,7 +11,7 @@ import xxhash
 from pycrawl.fetch.transport import Response
 from pycrawl.fetcher.named_links import NamedPacker
 from pycrawl.fetcher.result import result, validators_of
-from pycrawl.fetcher.source_result import SourceAnswers
+from pycrawl.fetcher.without_body import WithoutBody
 from pycrawl.model import FetchJob, FetchResult, Kind, Named, Outcome, SourceAnswer
 from pycrawl.parse.sitemap import Entry, Sitemap, read_sitemap
 from pycrawl.urls import asks
@@ -30,7 +30,7 @@ _Group = tuple[Kind, int, int]  # kind, ask, rise
 
 class SitemapReader:
     def __init__(
-        self, answers: SourceAnswers, packer: NamedPacker, seed: int, on_part: Callable[[FetchResult], None]
+        self, answers: WithoutBody, packer: NamedPacker, seed: int, on_part: Callable[[FetchResult], None]
     ) -> None:
         """`on_part` takes every result of a job but the last, which `read` returns."""
         self._answers = answers
@@ -39,7 +39,7 @@ class SitemapReader:
         self._on_part = on_part
 
     def read(self, job: FetchJob, response: Response) -> FetchResult:
-        other = self._answers.without_body(job, response)
+        other = self._answers.read(job, response)
         if other is not None:
             return other
         sitemap = read_sitemap(response.body)

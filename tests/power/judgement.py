@@ -32,6 +32,7 @@ from tests.power.workload import Web
 
 Image = dict[str, bytes | None]
 CRAWL = "crawl"  # the crawl's directory on the recorded disk
+_CHANGES = ("damaged", "put-back")  # the disk was changed by others than pycrawl
 _VOLATILE = {"now", "pages_per_second"}  # of `stats --json`
 
 
@@ -43,9 +44,12 @@ class Facts:
     bodies: dict[str, str]  # URL → digest of the newest body that `get` finds
     urls: dict[str, Any]  # URL → what `list --json` says of it
     totals: dict[str, Any]  # `stats --json`
+    aside: frozenset[str] = frozenset()  # digests of what was moved out of the collection
 
     def difference(self, other: Facts) -> str:
-        """Says in a line what `other` has in another way."""
+        """Says in a line what `other` has in another way. It may have more aside: what was only begun to be moved."""
+        if self.aside - other.aside:
+            return f"aside: {len(self.aside - other.aside)} files lost of {len(self.aside)}"
         for name in ("records", "bodies", "urls", "totals"):
             mine, theirs = getattr(self, name), getattr(other, name)
             missing = sorted(mine.keys() - theirs.keys())
@@ -64,9 +68,9 @@ class Loss(Exception):
     """A disk after a power cut does not hold what had been counted, or pycrawl cannot go on with it."""
 
 
-def open_and_read(image: Image, root: Path) -> Facts:
-    """Returns what pycrawl finds on a disk, which it opens for writing first, as each run does. Raises Loss if it
-    cannot, or if `verify` finds a fault."""
+def open_and_read(image: Image, root: Path, is_damaged: bool = False) -> Facts:
+    """Returns what pycrawl finds on a disk, which it opens for writing first, as each run does; one that is damaged, it
+    repairs. Raises Loss if it cannot, or if `verify` finds a fault."""
     write_image(image, root)
     thresholds = gc.get_threshold()
     try:
@@ -76,6 +80,8 @@ def open_and_read(image: Image, root: Path) -> Facts:
                 pass
         except (PycrawlError, OSError) as error:
             raise Loss(f"cannot be opened: {type(error).__name__}: {error}") from error
+        if is_damaged:
+            _lines(crawl, "verify", "--repair")
         return read(crawl)
     finally:
         shutil.rmtree(root)
@@ -99,7 +105,8 @@ def read(crawl: Crawl) -> Facts:
     if len(by_docno) != len(records):
         raise Loss("a DOCNO was given out twice")
     totals = json.loads("".join(_lines(crawl, "stats", "--json")))
-    return Facts(by_docno, bodies, urls, {key: value for key, value in totals.items() if key not in _VOLATILE})
+    aside = frozenset(_digest(path.read_bytes()) for path in crawl.path.glob("aside/*/*/*"))
+    return Facts(by_docno, bodies, urls, {key: value for key, value in totals.items() if key not in _VOLATILE}, aside)
 
 
 def _lines(crawl: Crawl, command: str, *arguments: str) -> list[str]:
@@ -132,7 +139,7 @@ class Judge:
     chance: random.Random
     _commits: list[int] = field(default_factory=list)  # the events behind which a commit had returned
     _promises: list[tuple[int, dict[str, Any]]] = field(default_factory=list)
-    _facts: dict[int, Facts] = field(default_factory=dict)  # of commits that were asked for
+    _facts: dict[int, Facts] = field(default_factory=dict)  # of the events that were asked for
     _first: int = 0  # the event behind which there is a crawl
     _count: int = 0  # events
 
@@ -151,9 +158,19 @@ class Judge:
         return self._count
 
     def moments(self, count: int) -> list[int]:
-        """Returns events behind which the power goes, in order: half of them anywhere, half where most is at stake."""
-        anywhere = [self.chance.randint(self._first, self._count) for _ in range(count - count // 2)]
-        return sorted(anywhere + self.delicate(count // 2))
+        """Returns events behind which the power goes, in order: half of them anywhere, half where most is at stake;
+        none while the disk is changed by others."""
+        events = [
+            at for at in range(self._first, self._count + 1) if self._last(at, *_CHANGES, "changing")[1] != "changing"
+        ]
+        return sorted([*self.chance.choices(events, k=count - count // 2), *self.delicate(count // 2)])
+
+    def _last(self, at: int, *whats: str) -> tuple[int, str]:
+        """Returns the last of these promises that was given at event `at`: when, which one."""
+        return max(
+            ((when, mark["what"]) for when, mark in self._promises if when <= at and mark["what"] in whats),
+            default=(0, ""),
+        )
 
     def delicate(self, count: int, promise: str = "") -> list[int]:
         """Returns events by which a commit or a command has just returned, in order of chance; of a `promise`
@@ -185,24 +202,29 @@ class Judge:
             yield at, disk.image(cut), cut.kind
 
     def _judge(self, at: int, image: Image, goes_on: bool) -> None:
-        found = open_and_read(image, self.folder / "cut")
+        found = open_and_read(image, self.folder / "cut", self._is_damaged(at))
         number = bisect_right(self._commits, at)  # commits that had returned
-        expected = self._facts_behind(number)
-        if found != expected and (number == len(self._commits) or found != self._facts_behind(number + 1)):
-            raise Loss(f"after {number} commits: {expected.difference(found)}")
+        changed_at, _ = self._last(at, *_CHANGES)
+        expected = self._facts_at(max(self._commits[number - 1], changed_at))
+        loss = expected.difference(found)
+        if loss and (number == len(self._commits) or self._facts_at(self._commits[number]).difference(found)):
+            raise Loss(f"after {number} commits: {loss}")
         if goes_on:
             self._go_on(at, image, expected)
 
-    def _facts_behind(self, number: int) -> Facts:
-        """Returns what the directory held when so many commits had returned."""
-        if number not in self._facts:
+    def _is_damaged(self, at: int) -> bool:
+        return self._last(at, "damaged", "repaired")[1] == "damaged"
+
+    def _facts_at(self, at: int) -> Facts:
+        """Returns what the directory held behind an event, by which a commit had returned, or others had changed it."""
+        if at not in self._facts:
             disk = Disk(self.recording)
             for event in self.recording.events():
-                if disk.count == self._commits[number - 1]:
+                if disk.count == at:
                     break
                 disk.take(event)
-            self._facts[number] = open_and_read(disk.image(Cut()), self.folder / "reference")
-        return self._facts[number]
+            self._facts[at] = open_and_read(disk.image(Cut()), self.folder / "reference", self._is_damaged(at))
+        return self._facts[at]
 
     def _go_on(self, at: int, image: Image, before: Facts) -> None:
         """The real program goes on with the disk, to the end: nothing that was counted is lost, nothing is there twice,
@@ -210,6 +232,8 @@ class Judge:
         root = self.folder / "goes-on"
         write_image(image, root)
         try:
+            if self._is_damaged(at):
+                _lines(Crawl(root / CRAWL), "verify", "--repair")
             ended = pycrawl("crawl", "-C", root / CRAWL)
             if ended.returncode:
                 raise Loss(f"crawl: {ended.stdout}{ended.stderr}")
@@ -220,12 +244,15 @@ class Judge:
         if kept != before.records:
             raise Loss(f"{len(before.records) - len(kept)} records are missing, or others, after the crawl went on")
         self._check(before.urls.keys() - after.urls.keys(), "URLs are lost after the crawl went on")
+        self._check(set(before.aside - after.aside), "files are missing that were moved aside")
         marks = [mark for when, mark in self._promises if when <= at]
         is_forgotten = tuple(mark["prefix"] for mark in marks if mark["what"] == "forgetting")
         self._check(
             {url for url in self.web.wanted() if url not in after.bodies and not url.startswith(is_forgotten)},
             "pages are missing at the end",
         )
+        imported = {url for mark in marks if mark["what"] == "imported" for url in mark["urls"]}
+        self._check(imported - after.bodies.keys(), "pages are missing that were imported")
         added = {mark["url"] for mark in marks if mark["what"] == "added"}
         self._check(added - after.urls.keys(), "URLs that `add` had taken are not known")
         gone = tuple(mark["prefix"] for mark in marks if mark["what"] == "forgotten")

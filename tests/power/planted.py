@@ -10,7 +10,7 @@ from pathlib import Path
 from pycrawl.crawl.session import Session
 from pycrawl.foreign import files
 from pycrawl.state.database import Database
-from pycrawl.store import compound
+from pycrawl.store import aside, compound
 
 
 def no_fsync() -> None:
@@ -56,6 +56,11 @@ def no_folder_sync() -> None:
     files.sync_folder = others_only
 
 
+def no_aside_sync() -> None:
+    """What is moved aside is not synced under its new name before the crawl goes on."""
+    vars(aside)["sync_folder"] = lambda root, name: None
+
+
 def lazy_database() -> None:
     """SQLite does not wait for the disk when it commits (PRAGMA synchronous = NORMAL)."""
     begin = Database._begin
@@ -83,6 +88,7 @@ FAULTS: dict[str, Callable[[], None]] = {
     "no-fsync": no_fsync,
     "commit-first": commit_first,
     "no-folder-sync": no_folder_sync,
+    "no-aside-sync": no_aside_sync,
     "lazy-database": lazy_database,
     "deaf-to-errors": deaf_to_errors,
 }

@@ -32,7 +32,7 @@ from pycrawl.fetcher.process import AnswerReader
 from pycrawl.fetcher.result import LONGEST_DETAIL
 from pycrawl.fetcher.robots_result import RobotsReader, RulesCache
 from pycrawl.fetcher.sitemap_result import SitemapReader
-from pycrawl.fetcher.source_result import SourceAnswers
+from pycrawl.fetcher.without_body import WithoutBody
 from pycrawl.model import FetchJob, FetchResult, Kind, Outcome, Results, Validators
 from pycrawl.processes.messages import pack, unpack_results
 from pycrawl.urls.normal_form import UrlRules
@@ -102,7 +102,7 @@ class _Readers:
         self.wants = type_gate(scope.wants_type)
         pages = PageReader(config, scope, 1)
         packer = NamedPacker(UrlRules.of(config), scope, 1)
-        answers = SourceAnswers(UrlRules.of(config), scope, packer)
+        answers = WithoutBody(UrlRules.of(config), scope, 1)
         feeds = FeedReader(answers, packer, pages, 1)
         pages.feed_reader = feeds
         self.by_kind: dict[Kind, AnswerReader] = {

@@ -35,7 +35,7 @@ def markup(data: bytes) -> None:
     number = choice[0] if choice else 0
     kind, method = _TYPES[number % len(_TYPES)], _METHODS[number // 8 % len(_METHODS)]
     page = parse_html(body, kind, "pycrawl", True, method, with_anchors=True)
-    _check_page(page, len(body))
+    check_page(page, len(body))
     packed(page.content_or_text, 1)
     packer().pack(page, BASE, number & 1)
     sample(page.text, BASE)
@@ -45,10 +45,10 @@ def markup(data: bytes) -> None:
 def tree(data: bytes) -> None:
     """The reader that is used where there is no compiled module."""
     page = parse_html(data, _TYPES[0], "pycrawl", True, "auto", with_anchors=True, by_tree=True)
-    _check_page(page, len(data))
+    check_page(page, len(data))
 
 
-def _check_page(page: Parsed, length: int) -> None:
+def check_page(page: Parsed, length: int) -> None:
     texts = (page.text, page.content, page.title, page.language, page.base_href, *page.hrefs, *page.nofollow_hrefs)
     assert page.anchors is not None
     assert page.anchors.are_well_formed
