@@ -9,6 +9,7 @@ A round is a day of `pycrawl.policy.simulation`. Nothing here depends on the mac
 from __future__ import annotations
 
 import argparse
+import math
 import resource
 import time
 from collections.abc import Callable, Iterator
@@ -17,8 +18,8 @@ import numpy as np
 
 from pycrawl.model import Policy
 from pycrawl.policy.change_rate import DAY, DEFAULT_PRIOR, Prior, fitted, no_evidence, rates, with_visits
-from pycrawl.policy.recrawl import Numbers, Pages, chosen
-from pycrawl.policy.simulation import DayResult, Plan, log_normal_rates, simulate
+from pycrawl.policy.recrawl import Numbers, Pages, chosen, indexes
+from pycrawl.policy.simulation import DayResult, Plan, age_integral, log_normal_rates, simulate
 
 PAGES, BUDGET, ROUNDS = 6_000, 1_200, 60
 WARM_UP = 24  # rounds after which "later" begins
@@ -61,6 +62,7 @@ def show_world(name: str, worlds: list[Numbers]) -> None:
     right = Prior(DEFAULT_PRIOR.shape, DEFAULT_PRIOR.shape / float(np.mean(worlds)) * DAY, DEFAULT_PRIOR.never)
     known = figures(worlds, Policy.AGE, right, knows_rates=True)
     show_row("age, rates known", known, known)
+    show_row("age, distribution known", whole_posteriors(worlds), known)
     for factor in (1.0, 0.1, 10.0):
         label = "age" if factor == 1 else f"age, first prior × {factor:g}"
         show_row(label, figures(worlds, Policy.AGE, right.scaled(factor)), known)
@@ -84,6 +86,40 @@ def figures(
     return np.asarray(np.mean(found, axis=0), float)
 
 
+_GRID = np.exp(np.linspace(np.log(1e-4), np.log(1e3), 120))  # changes a round
+
+
+def whole_posteriors(worlds: list[Numbers]) -> Numbers:
+    """As `figures`, for a policy that is told the true distribution of the rates, but not which page has which, and
+    goes by the mean of the index over the whole posterior of each page: a mark for what visits can show at all."""
+    found = []
+    for seed, world in enumerate(worlds):
+        random = np.random.default_rng(100 + seed)
+        share = np.histogram(world[world > 0], np.append(_GRID, np.inf))[0] / len(world)
+        logs = np.tile(np.log(np.maximum(share, 1e-30)), (len(world), 1))
+        if_never = np.full(len(world), np.log(max(float(np.mean(world == 0)), 1e-30)))
+        waits = np.zeros(len(world))
+        days = []
+        for _ in range(ROUNDS):
+            age = float((age_integral(world, waits + 1) - age_integral(world, waits)).mean())
+            waits += 1
+            most = np.maximum(logs.max(axis=1), if_never)[:, None]
+            weights = np.exp(logs - most)
+            total = weights.sum(axis=1) + np.exp(if_never - most[:, 0])
+            each = Pages(np.arange(_GRID.size * len(world)), np.tile(_GRID, len(world)), np.repeat(waits, _GRID.size),
+                         (weights / total[:, None]).ravel())  # fmt: skip
+            index = indexes(Policy.AGE, each).reshape(len(world), -1).sum(axis=1)
+            days.append(DayResult(age, math.nan, BUDGET, 0, float(waits.max())))
+            ids = np.argsort(-index, kind="stable")[:BUDGET]
+            changed = random.random(len(ids)) < -np.expm1(-world[ids] * waits[ids])
+            x = np.outer(waits[ids], _GRID)
+            logs[ids] += np.where(changed[:, None], np.log(-np.expm1(-x)), -x)
+            if_never[ids[changed]] = -1e9
+            waits[ids] = 0
+        found.append(summary(days))
+    return np.asarray(np.mean(found, axis=0), float)
+
+
 def summary(days: list[DayResult]) -> list[float]:
     ages = [day.age for day in days]
     current = float(np.mean([day.freshness for day in days]))
@@ -93,7 +129,8 @@ def summary(days: list[DayResult]) -> list[float]:
 def show_row(name: str, found: Numbers, known: Numbers) -> None:
     age, later, current, longest = found
     print(
-        f"| {name} | {age:.3f} | {age / known[0]:.3f} | {later:.3f} | {later / known[1]:.3f} | {current:.1%}"
+        f"| {name} | {age:.3f} | {age / known[0]:.3f} | {later:.3f} | {later / known[1]:.3f} |"
+        f" {'' if math.isnan(current) else f'{current:.1%}'}"
         f" | {longest:.0f} |",
         flush=True,
     )

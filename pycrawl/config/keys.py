@@ -107,7 +107,7 @@ def choice(*words: str) -> Callable[[object], str]:
 
     def read(value: object) -> str:
         if not isinstance(value, str) or value not in words:
-            raise ValueError(f"expected one of {', '.join(map(repr, words))}, found {value!r}")
+            raise ValueError(f"expected one of {', '.join(repr(str(word)) for word in words)}, found {value!r}")
         return value
 
     return read
@@ -120,7 +120,7 @@ def choices(*words: str) -> Callable[[object], tuple[str, ...]]:
         texts = text_list(value)
         for text in texts:
             if text not in words:
-                raise ValueError(f"expected some of {', '.join(map(repr, words))}, found {text!r}")
+                raise ValueError(f"expected some of {', '.join(repr(str(word)) for word in words)}, found {text!r}")
         return tuple(dict.fromkeys(texts))
 
     return read

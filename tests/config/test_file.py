@@ -171,6 +171,11 @@ BAD = [
     ("[limits]\nmax_body_bytes = " + "9" * 400, "limits.max_body_bytes: expected a size such as"),
     ("[limits]\nmax_tries = 0", "limits.max_tries: expected a whole number from 1 to 100"),
     ("[store]\ndochdr = 'wt2g'", "store.dochdr: expected one of 'wt10g', 'gov2'"),
+    (
+        "[recrawl]\npolicy = 'never'",
+        "recrawl.policy: expected one of 'age', 'freshness', 'uniform', 'fixed', found 'never'",
+    ),
+    ("[recrawl]\nkeep = ['all']", "recrawl.keep: expected some of 'cosmetic', 'edited', 'rewritten', found 'all'"),
     ("[store]\ndochdr = 'gov2'\ndochdr = 'gov2'", "not valid TOML: Cannot overwrite a value"),
     ("[crawl", "not valid TOML: "),
     ("x = " + "9" * 5_000, "not valid TOML: "),
