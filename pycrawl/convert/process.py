@@ -24,8 +24,8 @@ from pycrawl.convert.sniffing import module_of
 REQUEST = struct.Struct("<BQ")
 ANSWER = struct.Struct("<IQ")
 MOST_MEMORY = 512 << 20  # bytes of address space
-CPU_SECONDS = 4.0  # for one document: then it is given up, with what there was until then …
-_KILLED_AFTER = 2  # seconds: … and so much later the kernel ends the process, if its code does not come back
+CPU_SECONDS = 3.5  # for one document: then it is given up, with what there was until then …
+_KILLED_AFTER = 1  # seconds: … and so much later the kernel ends the process, if its code does not come back
 _DOCUMENTS = 500  # until it makes room for a new process, whatever a library has kept
 _GROWN_KILOBYTES = 200 << 10  # resident; a process of that size leaves after the document
 _NICE = 10  # pages go first
