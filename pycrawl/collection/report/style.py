@@ -57,6 +57,7 @@ dd { margin: 0; overflow-wrap: anywhere; }
   main { padding: 18px 12px 32px; } .card { padding: 14px; } header h1 { font-size: 22px; }
   dl { grid-template-columns: 1fr; gap: 0; } dt { margin-top: 8px; } .columns svg { height: 130px; }
   .bars li { grid-template-columns: minmax(0, 40%) minmax(24px, 1fr) 104px; }
+  .tiles { grid-template-columns: repeat(auto-fit, minmax(120px, 1fr)); } td:first-child { min-width: 7.5em; }
 }
 @media print {
   :root { color-scheme: light; --back: #fff; --card: #fff; --ink: #000; --soft: #444; --line: #ccc; --rail: #eee;
