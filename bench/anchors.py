@@ -5,12 +5,16 @@ finds must be there. Texts are compared without white space, and by their first 
 Differences are listed; the exit code is 1 if there are more than one in ten thousand, as lxml mends broken markup in
 its own way. Also prints the bytes that links take on the disk.
 
-    python bench/anchors.py [--cache FOLDER] [--crawl FOLDER]
+With --cost N it says instead what texts, rel and places of links cost a crawl: N crawls with content.anchors and N
+without, in turns.
+
+    python bench/anchors.py [--cache FOLDER] [--crawl FOLDER] [--cost N]
 """
 
 from __future__ import annotations
 
 import argparse
+import statistics
 import sys
 import tempfile
 from collections import defaultdict
@@ -18,6 +22,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+from crawl import measure
 from lxml import etree, html
 from measure import crawl, new_crawl
 from static_web import nginx
@@ -116,13 +121,29 @@ def show_sizes(collection: Collection) -> None:
     print(f"{links:,} links")
 
 
+def show_cost(cache: Path, turns: int) -> None:
+    ratios = []
+    with real(cache) as web:
+        for _ in range(turns):
+            wanted, unwanted = (measure(web, 2, {"content.anchors": value}).cpu_ms for value in ("true", "false"))
+            ratios.append(wanted / unwanted)
+            print(f"{wanted:.3f} ms of CPU a page with content.anchors, {unwanted:.3f} without", flush=True)
+    print(f"median of the ratios: {statistics.median(ratios):.3f}")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cache", type=Path, default=DEFAULT_CACHE)
     parser.add_argument(
         "--crawl", type=Path, metavar="FOLDER", help="leave the crawl here, or read the one that is there"
     )
+    parser.add_argument(
+        "--cost", type=int, metavar="N", help="crawl N times with the texts of links, and N times without"
+    )
     options = parser.parse_args()
+    if options.cost:
+        show_cost(options.cache, options.cost)
+        return
     with tempfile.TemporaryDirectory() as folder:
         directory = options.crawl or Path(folder, "crawl")
         if not directory.exists():

@@ -177,17 +177,21 @@ class _Importer:
         if self._is_stored(url_id, url, result.body.digest):
             done.skipped[KNOWN] += 1
             return
+        newer = self._newest(url) if self._has_versions(url_id, url) else None
+        superseded = newer is not None and newer.fetched_at > result.fetched_at
         document = session.store(url_id, url, result.fetched_at, result.body)
         session.group.counts["pages_fetched"] += 1
         done.stored += not document.duplicate_of
         done.copies += bool(document.duplicate_of)
         self._remember(url_id, document)
         self._visit(url_id, result, result.body.digest, document.id)
-        session.discovered.add_page(url_id, result.anchors)
-        if result.links.hashes:
-            session.discovered.add_links(url_id, 1, result.links)
-        for ask, links in result.withheld:
-            session.discovered.add_links(url_id, 1, links, ask)
+        if not superseded:
+            if url_id in session.discovered.pages_read:  # an older version: its links are not to be mixed with these
+                session.sieve(time.time())
+            session.discovered.add_page(url_id, result.anchors)
+        for ask, links in ((0, result.links), *result.withheld):
+            if links.hashes:
+                session.discovered.add_links(url_id, 1, links, ask, superseded=superseded)
 
     def _copy(self, url_id: int, url: str, target: str, at: float) -> None:
         """Take in a revisit: the page has the body of another one, which has to be stored."""
@@ -212,11 +216,17 @@ class _Importer:
 
     def _remember(self, url_id: int, document: Document) -> None:
         self._digests.setdefault(url_id, set()).add(document.digest)
-        self._by_hash[document.url_hash] = document
+        known = self._by_hash.get(document.url_hash)
+        if known is None or known.fetched_at <= document.fetched_at:
+            self._by_hash[document.url_hash] = document
 
     def _newest(self, url: str) -> Document | None:
         hashed = url_hash(url, self._session.seed)
-        return self._by_hash.get(documents.signed(hashed)) or documents.newest_document(self._session.database, hashed)
+        found = self._by_hash.get(documents.signed(hashed)), documents.newest_document(self._session.database, hashed)
+        return max(filter(None, found), key=lambda one: one.fetched_at, default=None)
+
+    def _has_versions(self, url_id: int, url: str) -> bool:
+        return url_id in self._digests or bool(self._stored.get(self._signed_hash(url)))
 
     def _is_stored(self, url_id: int, url: str, digest: bytes) -> bool:
         if digest in self._digests.get(url_id, ()):

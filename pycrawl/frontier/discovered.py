@@ -32,6 +32,7 @@ class Source(NamedTuple):
     voucher: str = ""  # the host whose robots.txt names these sitemaps
     hints: bytes = b""  # a record of `urls/hints.py` for each URL; empty: nothing is said of them
     continues: bool = False  # the parent has named others before, in an earlier part of the same answer
+    superseded: bool = False  # a newer version of the parent is known: its links are kept, and not these
 
 
 class Anchors(NamedTuple):
@@ -65,14 +66,17 @@ class Discovered:
     def is_empty(self) -> bool:
         return not self.count and not self._anchors
 
-    def add_links(self, parent_id: int, depth: int, links: PackedLinks, ask: int = 0, kind: Kind = Kind.PAGE) -> None:
-        """Add links of one page. `depth` is that of the links; `ask` and `kind` are as in `Source`."""
+    def add_links(
+        self, parent_id: int, depth: int, links: PackedLinks, ask: int = 0, kind: Kind = Kind.PAGE,
+        superseded: bool = False,
+    ) -> None:  # fmt: skip
+        """Add links of one page. `depth` is that of the links; `ask`, `kind` and `superseded` are as in `Source`."""
         self.from_pages = True
         rise = 0
         if kind is not Kind.PAGE:
             self.has_sources = True
             rise = MOST_RISE
-        self._add(Source(parent_id, depth, 0, Via.LINK, ask, kind, rise), links)
+        self._add(Source(parent_id, depth, 0, Via.LINK, ask, kind, rise, superseded=superseded), links)
 
     def add_page(self, page_id: int, anchors: PackedAnchors | None) -> None:
         """Note that a page was read, so that its links replace those that it had before, even if it has none now."""

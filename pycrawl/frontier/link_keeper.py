@@ -57,7 +57,9 @@ class LinkKeeper:
 def _pairs(ids: U32, sources: list[Source], source_of: I64) -> tuple[U64, U8]:
     """Returns each link of the batch once, as the id of its page and that of its target in one number, ascending; and
     its flags, as far as the source tells them. A link that one of several does not ask to leave alone is followed."""
-    pages = np.array([source.parent_id if source.via is not Via.ROBOTS else 0 for source in sources], np.uint64)
+    pages = np.array(
+        [0 if source.via is Via.ROBOTS or source.superseded else source.parent_id for source in sources], np.uint64
+    )
     told = np.array([_flags_of(source) for source in sources], np.uint8)
     pairs = (pages[source_of] << _ID_BITS) | ids
     is_kept = (pages[source_of] > 0) & (ids > 0)

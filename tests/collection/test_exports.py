@@ -256,11 +256,13 @@ def test_filters_choose_what_is_exported(odd: Odd, tmp_path: Path) -> None:
 def test_wrong_input_is_one_line(odd: Odd, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "there.jsonl").write_text("mine")
+    os.mkfifo(tmp_path / "pipe")
     cases = [
         (["--format", "doc", "-o", "x"], "format: expected one of trec, warc, jsonl, parquet, links"),
         (["--format", "jsonl", "--fields", "url,colour", "-o", "x"], "found 'colour'"),
         (["--format", "jsonl", "-o", "there.jsonl"], "there.jsonl: exists already; --force overwrites it"),
         (["--format", "jsonl", "-o", str(tmp_path)], "is a directory; name a file"),
+        (["--format", "jsonl", "-o", "pipe", "--force"], "is a device or a pipe"),
         (["--format", "jsonl", "-o", "nowhere/x"], "there is no directory nowhere"),
         (["--format", "trec", "--cdxj", "-o", "x"], "--cdxj: only WARC files"),
         (["--format", "trec", "--compress", "zstd", "-o", "x"], "found zstd"),
@@ -274,7 +276,7 @@ def test_wrong_input_is_one_line(odd: Odd, tmp_path: Path, monkeypatch: pytest.M
         (line,) = ended.exception.lines
         assert words in line
     assert (tmp_path / "there.jsonl").read_text() == "mine"
-    assert [one.name for one in tmp_path.iterdir()] == ["there.jsonl"]
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["pipe", "there.jsonl"]
 
 
 def test_a_missing_package_is_named(odd: Odd, tmp_path: Path) -> None:

@@ -164,12 +164,14 @@ def _check(path: Path) -> None:
     """Raises UsageError if there can be no file of this name."""
     if path.is_dir():
         raise UsageError(f"{path}: is a directory; name a file")
+    if path.exists() and not path.is_file():
+        raise UsageError(f"{path}: is a device or a pipe; -o - writes to standard output")
     if not path.parent.is_dir():
         raise UsageError(f"{path}: there is no directory {path.parent}")
 
 
 def check_free(path: Path, overwrite: bool) -> None:
     """Raises UsageError if there is such a file, unless it may be overwritten."""
+    _check(path)
     if path.exists() and not overwrite:
         raise UsageError(f"{path}: exists already; --force overwrites it")
-    _check(path)
