@@ -198,6 +198,7 @@ def test_parquet_agrees_with_the_collection(odd: Odd, tmp_path: Path) -> None:
         expected = as_json(document, FIELDS.values())
         assert row.pop("time") == document.time
         assert row.pop("body") == document.body
+        row["json_ld"] = json.loads(row["json_ld"])
         assert row == {name: value for name, value in expected.items() if name not in ("time", "body")}
 
 

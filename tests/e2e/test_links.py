@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 
 from pycrawl import Collection
+from pycrawl.state.runs.value_runs import ValueRuns
+from pycrawl.state.stores import ANCHOR_TEXTS
 from tests.e2e.crawling import Crawl, Settings
 from tests.e2e.site import Reply, Site
 from tests.near_texts import make_text
@@ -134,7 +136,11 @@ def test_a_new_version_replaces_them(crawl: Crawl, site: Site) -> None:
 
 
 def traces_of_state(crawl: Crawl, word: str) -> list[str]:
-    return [one.name for one in crawl.path.glob("state.db*") if word.encode() in one.read_bytes()]
+    """Where a word stands in the state: files, as far as they are not packed, and texts in the store of links."""
+    with Collection(crawl.path) as collection:
+        texts = [text for _, text in ValueRuns(collection.database, ANCHOR_TEXTS, with_filters=False).items()]
+    plain = [one.name for one in crawl.path.glob("state.db*") if word.encode() in one.read_bytes()]
+    return plain + [text.decode() for text in texts if word.encode() in text]
 
 
 def test_forgotten_with_their_page(crawl: Crawl, site: Site) -> None:
