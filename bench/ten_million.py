@@ -51,6 +51,7 @@ DOCUMENTS_PER_HOST = 10
 PASSAGES = 40  # of a page of 6 KB
 KNOWN_LINKS = 9  # of a page, beside those to new URLs
 GROUP = 1_000  # pages of a commit
+RESULTS = 50  # pages that come from the fetchers together
 PROBED_GROUPS = 30
 NEAR_SHARE = 0.1  # of pages that have most of an earlier page's sketch
 LEASES_AT_ONCE = 1 << 10
@@ -105,8 +106,11 @@ class Maker:
         session = self._session
         self._now += 1
         leased = self._lease(GROUP)
-        for queue, entry in leased:
-            self._enter(queue, entry)
+        bodies = [self.body() for _ in leased]
+        for begin in range(0, len(leased), RESULTS):
+            session.content_seen.look([body.digest for body in bodies[begin : begin + RESULTS]])
+            for (queue, entry), body in zip(leased[begin : begin + RESULTS], bodies[begin:], strict=False):
+                self._enter(queue, entry, body)
         session.commit(self._now)
         session.frontier.fill(False)
         return len(leased)
@@ -125,9 +129,8 @@ class Maker:
             frontier.release(one[0], self._now)
         return leased
 
-    def _enter(self, queue: BackQueue, entry: Entry) -> None:
+    def _enter(self, queue: BackQueue, entry: Entry, body: StoredBody) -> None:
         session = self._session
-        body = self.body()
         document = session.store(entry.url_id, entry.url, self._now, body)
         visit = Visit(
             entry.url_id, Outcome.FETCHED.value, 200, self._now, 1, "", f'"{entry.url_id:x}-1"',

@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from pycrawl.state.database import Database
-from pycrawl.state.documents import Document
+from pycrawl.state.documents import Document, as_document
 from pycrawl.state.runs.one_key import KeyReader
 from pycrawl.state.unwanted import FORGOTTEN
 
@@ -165,7 +165,7 @@ def row_of_number(database: Database, file_id: int, number: int) -> DocumentRow 
 
 
 def _row(row: tuple[object, ...]) -> DocumentRow:
-    return DocumentRow(Document(*row[:_WIDTH]), row[_WIDTH], row[_WIDTH + 1])  # type: ignore[arg-type]  # as selected
+    return DocumentRow(as_document(row[:_WIDTH]), row[_WIDTH], row[_WIDTH + 1])  # type: ignore[arg-type]  # as selected
 
 
 def count(database: Database, chosen: Chosen = EVERYTHING) -> int:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from types import ModuleType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pycrawl.model import Outcome
 from pycrawl.state.database import Database
 from pycrawl.state.runs.one_key import ids_of
+from pycrawl.state.short_columns import long_date, long_type, short_date, short_type
 from pycrawl.state.visit_ids import visit_ids
 
 _SIGN = 1 << 63
@@ -55,6 +56,27 @@ class Visit(NamedTuple):
     unkept: str = ""  # the `Change` from that document to what was found, if it was not stored
 
 
+_TYPE_PLACE = Document._fields.index("content_type")
+# The columns of `visits` as `_as_visit` wants them. A digest of 1 is that of the document (`save_visits`).
+_VISIT = (
+    "url_id, outcome, status, visited_at, tries, detail, etag, last_modified, iif(visits.digest = 1, coalesce("
+    "(SELECT documents.digest FROM documents WHERE documents.id = visits.document_id), x''), visits.digest),"
+    " document_id, unkept"
+)
+_MODIFIED_PLACE = Visit._fields.index("last_modified")
+# Since when all visits of a URL have ended like the last one: 1 is stored for the time of the visit itself.
+SINCE = "iif(visits.since = 1, visits.visited_at, visits.since)"
+
+
+def as_document(row: Sequence[Any]) -> Document:
+    """Returns a row of `documents`."""
+    return Document._make((*row[:_TYPE_PLACE], long_type(row[_TYPE_PLACE]), *row[_TYPE_PLACE + 1 :]))
+
+
+def _as_visit(row: Sequence[Any]) -> Visit:
+    return Visit._make((*row[:_MODIFIED_PLACE], long_date(row[_MODIFIED_PLACE]), *row[_MODIFIED_PLACE + 1 :]))
+
+
 def signed(url_hash: int) -> int:
     """Returns an unsigned 64-bit hash as the signed integer that SQLite can hold."""
     return url_hash - _WRAP if url_hash >= _SIGN else url_hash
@@ -79,7 +101,7 @@ def save_documents(database: Database, documents: Sequence[Document]) -> None:
     """Write documents, and enter them under the hashes of their URLs."""
     database.write_many(
         f"INSERT INTO documents VALUES ({', '.join('?' * len(Document._fields))})",
-        documents,
+        (one._replace(content_type=short_type(one.content_type)) for one in documents),
     )
     _by_url().enter(database, [(one.url_hash, one.id) for one in documents])
 
@@ -105,24 +127,24 @@ def save_visits(database: Database, visits: Iterable[Visit]) -> None:
     known |= new
     database.write_many(
         "INSERT INTO visits (url_id, outcome, status, visited_at, tries, detail, etag, last_modified, digest,"
-        " document_id, unkept, id, requeued, since) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, 0, ?4)"
+        " document_id, unkept, id, requeued, since) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8,"
+        " iif(?9 = (SELECT digest FROM documents WHERE id = ?10), 1, ?9), ?10, ?11, ?12, 0, 1)"
         " ON CONFLICT (id) DO UPDATE SET outcome = excluded.outcome, status = excluded.status,"
         " visited_at = excluded.visited_at, tries = excluded.tries, detail = excluded.detail, etag = excluded.etag,"
         " last_modified = excluded.last_modified, digest = excluded.digest, document_id = excluded.document_id,"
         " unkept = excluded.unkept, requeued = 0,"
-        " since = iif(outcome = excluded.outcome AND status = excluded.status, since, excluded.since)",
-        ((*visit, known[visit.url_id]) for visit in rows),
+        f" since = iif(outcome = excluded.outcome AND status = excluded.status, {SINCE}, excluded.since)",
+        ((*visit._replace(last_modified=short_date(visit.last_modified)), known[visit.url_id]) for visit in rows),
     )
     ids.enter(list(new.items()))
 
 
 def visit_of(database: Database, url_id: int) -> Visit | None:
     row = database.query(
-        "SELECT url_id, outcome, status, visited_at, tries, detail, etag, last_modified, digest, document_id, unkept"
-        " FROM visits WHERE id = visit_id(?)",
+        f"SELECT {_VISIT} FROM visits WHERE id = visit_id(?)",
         (url_id,),
     ).fetchone()
-    return Visit(*row) if row else None
+    return _as_visit(row) if row else None
 
 
 def visits_after(database: Database, after: int, most: int) -> list[tuple[int, int, int, str, float, str, int, int]]:
@@ -155,7 +177,7 @@ def set_requeued(database: Database, url_ids: Iterable[int], requeued: bool) -> 
 
 
 def document(database: Database, document_id: int) -> Document:
-    return Document(*database.query("SELECT * FROM documents WHERE id = ?", (document_id,)).fetchone())
+    return as_document(database.query("SELECT * FROM documents WHERE id = ?", (document_id,)).fetchone())
 
 
 def newest_document(database: Database, url_hash: int, at: float | None = None) -> Document | None:
@@ -182,14 +204,14 @@ def versions(database: Database, url_hash: int) -> list[Document]:
     with database.one_view():
         ids = ids_of(database, DOCUMENTS_BY_URL, url_hash)
         rows = database.query_each("SELECT * FROM documents WHERE id IN ({})", ids)
-        found = [Document(*row) for row in rows]
+        found = [as_document(row) for row in rows]
     return sorted(found, key=lambda one: (one.fetched_at, one.id))
 
 
 def documents_in_order(database: Database) -> Iterator[Document]:
     """Yields all documents that have a record of their own, in the order in which the records lie in the files."""
     rows = database.query("SELECT * FROM documents WHERE duplicate_of = 0 ORDER BY id")
-    return (Document(*row) for row in rows)
+    return (as_document(row) for row in rows)
 
 
 def copies(database: Database) -> Iterator[tuple[int, int]]:
@@ -247,7 +269,7 @@ def records_of_file(database: Database, file_id: int, ids: tuple[int, int]) -> l
         "SELECT * FROM documents WHERE id BETWEEN ? AND ? AND duplicate_of = 0 AND file_id = ? ORDER BY id",
         (*ids, file_id),
     )
-    return [Document(*row) for row in rows]
+    return [as_document(row) for row in rows]
 
 
 def move_records(database: Database, places: Iterable[tuple[int, int, int]]) -> None:
@@ -315,20 +337,19 @@ def file_name(database: Database, file_id: int) -> str:
 def last_visits(database: Database, outcomes: list[str], most: int) -> list[tuple[str, Visit]]:
     """Returns the newest visits that ended in one of `outcomes`, at most `most`, with their URLs."""
     rows = database.query(
-        "SELECT urls.url, url_id, outcome, status, visited_at, tries, detail, etag, last_modified, digest, document_id"
-        f" FROM visits JOIN urls ON urls.id = visits.url_id WHERE outcome IN ({', '.join('?' * len(outcomes))})"
+        f"SELECT urls.url, {_VISIT} FROM visits JOIN urls ON urls.id = visits.url_id"
+        f" WHERE outcome IN ({', '.join('?' * len(outcomes))})"
         " ORDER BY visited_at DESC LIMIT ?",
         (*outcomes, most),
     )
-    return [(row[0], Visit(*row[1:])) for row in rows]
+    return [(row[0], _as_visit(row[1:])) for row in rows]
 
 
 def visits_without_change(database: Database, ids: Iterable[int]) -> dict[int, Visit]:
     """Returns document → the last visit of its URL, for those of the documents that were found unchanged then."""
     rows = database.query_each(
-        "SELECT url_id, outcome, status, visited_at, tries, detail, etag, last_modified, digest, document_id, unkept"
-        f" FROM visits WHERE outcome = '{Outcome.NOT_MODIFIED}' AND unkept = ''"
+        f"SELECT {_VISIT} FROM visits WHERE outcome = '{Outcome.NOT_MODIFIED}' AND unkept = ''"
         " AND id IN (SELECT visit_id(url_id) FROM documents WHERE id IN ({}))",
         ids,
     )
-    return {visit.document_id: visit for visit in (Visit(*row) for row in rows)}
+    return {visit.document_id: visit for visit in (_as_visit(row) for row in rows)}

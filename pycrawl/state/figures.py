@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from pycrawl.state.database import Database
+from pycrawl.state.short_columns import TYPE_SQL
 from pycrawl.state.urls_table import SHORTER, TRUE_DEPTH
 
 _DEEPEST = 30  # depths from here on are counted together
-_TYPE = (
-    "lower(trim(iif(instr(content_type, ';'), substr(content_type, 1, instr(content_type, ';') - 1), content_type)))"
-)
+# The media type, without parameters.
+_TYPE = f"lower(trim(substr({TYPE_SQL}, 1, instr({TYPE_SQL} || ';', ';') - 1)))"
 
 
 class Sum(NamedTuple):

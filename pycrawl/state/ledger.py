@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from pycrawl.model import CONDUCT, Outcome
 from pycrawl.state.database import Database
+from pycrawl.state.documents import SINCE
 from pycrawl.state.urls_table import SHORTER, TRUE_DEPTH
 from pycrawl.urls.reasons import Reason
 
@@ -90,7 +91,7 @@ _REASON = (
 _COLUMNS = (
     f"urls.id, urls.url, {_STATE} AS state, {_REASON} AS reason, urls.aside, hosts.id, hosts.key, {TRUE_DEPTH},"
     f" urls.hops, urls.ask, urls.found_at, {_READY_AT}, visits.outcome, visits.status, visits.visited_at,"
-    " visits.tries, visits.detail, visits.document_id, visits.since, coalesce(documents.language, '')"
+    f" visits.tries, visits.detail, visits.document_id, {SINCE}, coalesce(documents.language, '')"
 )
 # SQLite never reorders a CROSS JOIN: so rows come in the order of `urls`, without sorting all of them first.
 _TABLES = (
@@ -225,7 +226,7 @@ class Filter(NamedTuple):
             start = self.language.lower() + "-"
             values += [self.language.lower(), len(start), start]
         if self.changed_since is not None:
-            parts.append(f"(documents.fetched_at >= ? OR (state = '{State.GONE}' AND visits.since >= ?))")
+            parts.append(f"(documents.fetched_at >= ? OR (state = '{State.GONE}' AND {SINCE} >= ?))")
             values += [self.changed_since, self.changed_since]
         return " AND ".join(f"({part})" for part in parts) or "1", values
 

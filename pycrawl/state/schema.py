@@ -411,6 +411,14 @@ CREATE TABLE short_prints (document_id INTEGER PRIMARY KEY, prints BLOB NOT NULL
     ),
 )
 
+_SHORT_COLUMNS = """
+-- From now on, in `visits`: a `digest` of 1 is that of the document; a `since` of 1 is `visited_at`. For
+-- `last_modified`, and `content_type` of `documents`, see `short_columns.py`. These would be taken for a short form:
+UPDATE visits SET last_modified = '@' || last_modified WHERE substr(last_modified, 1, 1) = '@';
+UPDATE documents SET content_type = '=' || content_type
+WHERE length(content_type) = 1 OR substr(content_type, 1, 1) = '=';
+"""
+
 STEPS: tuple[str | Step, ...] = (
     _FIRST_RELEASE,
     _PASSAGES,
@@ -427,5 +435,6 @@ STEPS: tuple[str | Step, ...] = (
     _LANGUAGES,
     _SHORT_SKETCHES,
     _HEADS,
+    _SHORT_COLUMNS,
 )
 VERSION = len(STEPS)

@@ -15,6 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from pycrawl.state.database import Database
+from pycrawl.state.documents import SINCE
 from tests.e2e.crawling import RUN_SECONDS, Crawl, Settings
 from tests.e2e.site import Reply, Site, after, page
 
@@ -76,7 +77,7 @@ def _make_older(crawl: Crawl) -> None:
     """As if the crawl so far had been two days ago."""
     database = Database.open(crawl.directory.state)
     database.write("UPDATE documents SET fetched_at = fetched_at - ?", (_TWO_DAYS,))
-    database.write("UPDATE visits SET visited_at = visited_at - ?, since = since - ?", (_TWO_DAYS, _TWO_DAYS))
+    database.write(f"UPDATE visits SET visited_at = visited_at - ?, since = {SINCE} - ?", (_TWO_DAYS, _TWO_DAYS))
     database.commit()
     database.close()
 

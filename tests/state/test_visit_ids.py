@@ -71,10 +71,13 @@ def test_a_model(tmp_path: Path, seed: int) -> None:
 
 
 def test_a_url_visited_twice_in_a_group_has_one_visit(state: Database) -> None:
-    documents.save_visits(state, [visit(9, 1.0), visit(4, 2.0), visit(9, 3.0)])
-    assert state.query("SELECT url_id, visited_at, since FROM visits ORDER BY id").fetchall() == [(9, 3, 1), (4, 2, 2)]
-    documents.save_visits(state, [visit(4, 5.0, "http-4xx", 404)])
-    assert state.query("SELECT visited_at, since FROM visits WHERE id = visit_id(4)").fetchone() == (5, 5)
+    documents.save_visits(state, [visit(9, 11.0), visit(4, 12.0), visit(9, 13.0)])
+    since = f"SELECT url_id, visited_at, {documents.SINCE} FROM visits"
+    assert state.query(f"{since} ORDER BY id").fetchall() == [(9, 13, 11), (4, 12, 12)]
+    documents.save_visits(state, [visit(4, 15.0, "http-4xx", 404)])
+    assert state.query(f"{since} WHERE id = visit_id(4)").fetchone() == (4, 15, 15)
+    documents.save_visits(state, [visit(4, 16.0, "http-4xx", 404), visit(4, 17.0, "http-4xx", 404)])
+    assert state.query(f"{since} WHERE id = visit_id(4)").fetchone() == (4, 17, 15)
 
 
 def test_faults_are_named(state: Database) -> None:

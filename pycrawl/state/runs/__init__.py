@@ -4,6 +4,7 @@ A B-tree with random keys writes a whole page for each new entry, once it is lar
 kept in sorted runs. Every group commit writes its new entries as one run, and some work is done on merging many small
 runs into few large ones (`merging.py`). All of it happens in the transaction of the group.
 
+    packing.py      numbers in as few bits as they take; ascending numbers; what is compressed
     entries.py      two forms of entries, sorted, and how they are packed into a block
     filters.py      Bloom filters: a look-up reads no block of a run that does not have the key
     tables.py       runs, segments and blocks in the database, and what memory holds of them

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from pycrawl.state.runs.entries import Entries
+from pycrawl.state.runs.entries import BLOCK_BYTES, Entries
 from pycrawl.state.runs.tables import Run, RunTable, first_live_block
 
 E = TypeVar("E", bound=Entries)
@@ -24,7 +24,9 @@ E = TypeVar("E", bound=Entries)
 class MergeSizes:
     """How much is merged at a time."""
 
-    blocks_read: int = 32  # blocks of each run in one step: a megabyte for all runs
+    blocks_read: int = (
+        32  # small blocks of each run in one step, or large ones of as many bytes: a megabyte of all runs
+    )
     merged_for_each: int = 6  # entries merged for each new one: more than there are levels, so that merging keeps up
     least_merged: int = 4_096  # entries merged in a commit at least, if there is anything to merge
 
@@ -57,7 +59,8 @@ def _step(table: RunTable[E], sources: list[Run], sizes: MergeSizes) -> int:
     """Move the smallest entries of the sources to the run that they are merged into, and delete sources that have none
     left. Returns how many entries were moved."""
     target = _target(table, sources)
-    cursors = [_Cursor(table, run, sizes.blocks_read) for run in sources]
+    blocks_read = max(1, sizes.blocks_read * BLOCK_BYTES // max(BLOCK_BYTES, table.store.block_bytes))
+    cursors = [_Cursor(table, run, blocks_read) for run in sources]
     for cursor in cursors:
         cursor.fill()
     bound = min((cursor.head.last() for cursor in cursors if cursor.has_more), default=None)
