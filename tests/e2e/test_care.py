@@ -360,7 +360,7 @@ def test_killed_at_random(web: Web, crawled: Crawl, tmp_path: Path, command: str
     copy_of(prepared, tmp_path / "whole").run(*arguments)
     seconds = time.monotonic() - begun
     rounds = cut_short = 0
-    while rounds < 10 or cut_short < 3 and rounds < MOST_ROUNDS:
+    while rounds < 10 or (cut_short < 3 and rounds < MOST_ROUNDS):
         crawl = copy_of(prepared, tmp_path / f"killed-{rounds}")
         running = crawl.start(*arguments)
         time.sleep(dice.uniform(0.4, 1.0) * seconds)
