@@ -33,7 +33,8 @@ _LONGEST_START = 16  # bytes that one of these may match
 _MOST_DAMAGES = 1_000  # of one file; what comes behind is left
 _END = re.compile(rb"</DOC>[ \t]*\r?\n?", re.IGNORECASE)
 _BEGIN = re.compile(rb"<DOC>", re.IGNORECASE)
-_HEADER = re.compile(rb"<DOCHDR>[ \t]*\r?\n(.*?)\r?\n?</DOCHDR>[ \t]*(?:\r?\n)?", re.IGNORECASE | re.DOTALL)
+_HEADER_BEGIN = re.compile(rb"<DOCHDR>[ \t]{0,100}\r?\n", re.IGNORECASE)
+_HEADER_END = re.compile(rb"\r?\n?</DOCHDR>[ \t]{0,100}(?:\r?\n)?", re.IGNORECASE)
 _DOCNO = re.compile(rb"<DOCNO>\s*(.*?)\s*</DOCNO>[ \t]*(?:\r?\n)?", re.IGNORECASE | re.DOTALL)
 _DATE = re.compile(rb"(?:19|20)[0-9]{12}")
 
@@ -242,14 +243,16 @@ def _trec_record(data: bytes, number: int, limit: int) -> Archived:
     if docno:
         name = docno[1].decode("utf-8", "replace")
         rest = rest[docno.end() :]
-    header = _HEADER.search(rest[:MOST_RECORD_BYTES])
-    if header is None:
+    # Two searches: one pattern for both would go on to the end of the record from every beginning.
+    header = _HEADER_BEGIN.search(rest, 0, MOST_RECORD_BYTES)
+    header_end = _HEADER_END.search(rest, header.end(), MOST_RECORD_BYTES) if header else None
+    if header is None or header_end is None:
         return Archived(name, skipped="no DOCHDR, so no URL")
-    lines = header[1].replace(b"\r\n", b"\n").split(b"\n")
+    lines = rest[header.end() : header_end.start()].replace(b"\r\n", b"\n").split(b"\n")
     url = _URL.match(lines[0])
     if not url:
         return Archived(name, skipped="no http or https URL in its DOCHDR")
-    body = _without_added_newline(rest[header.end() :], lines[0])
+    body = _without_added_newline(rest[header_end.end() :], lines[0])
     head = b"\n".join(lines[1:])
     status = _STATUS.match(head)
     text = url[0].decode("ascii", "replace")
