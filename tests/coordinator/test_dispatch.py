@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,10 @@ from pycrawl.crawl.directory import CrawlDirectory
 from pycrawl.crawl.progress import RunLimits
 from pycrawl.crawl.session import Session
 from pycrawl.frontier.back import BackQueue, Entry
-from pycrawl.model import Kind, RobotsFile, Via
+from pycrawl.model import Kind, Outcome, RobotsFile, Via
+from pycrawl.policy.head_answers import Marks
+from pycrawl.state.documents import Visit, save_visits
+from pycrawl.state.head_marks import HeadMarks, save_marks
 from pycrawl.state.hosts import Host
 from pycrawl.urls.host_settings import HostSettings
 from tests.e2e.crawling import Crawl
@@ -26,6 +30,7 @@ from tests.e2e.crawling import Crawl
 SITE = "http://192.0.2.1"
 NOW = 1_000.0
 NEVER = float("inf")
+DIGEST = bytes(range(16))
 ENTRY = Entry(1, f"{SITE}/page", 1, 0, 0)
 
 
@@ -52,6 +57,12 @@ def test_whatever_waits_for_another_fetch_of_its_host_says_so(session: Session, 
         queue.host.pages = 5
     if kind in (Kind.SITEMAP, Kind.FEED):
         session.sources.take_in(kind, np.array([ENTRY.url_id], np.uint32), Via.LINK, 0, 0, "")
-    job = next_job(handlers, queue, ENTRY, SITE, NOW)
+    entry = ENTRY
+    if kind is Kind.HEAD:
+        entry = replace(ENTRY, revisit=1)
+        size = 1_000_000
+        save_marks(session.database, [HeadMarks(entry.url_id, DIGEST, size, Marks(size))])
+        save_visits(session.database, [Visit(entry.url_id, Outcome.FETCHED.value, 200, NOW, 1, digest=DIGEST)])
+    job = next_job(handlers, queue, entry, SITE, NOW)
     assert job.kind is kind
     assert job.ahead == (in_flight > 1)
