@@ -59,7 +59,6 @@ def _parse_size(ctx: click.Context, parameter: click.Parameter, value: str | Non
 @click.option(
     "--keep",
     type=click.Choice(["oldest", "best"]),
-    default="oldest",
     help="Which one --dedup keeps: the oldest (default), or the one with the longest text and the most in-links.",
 )
 @click.option(
@@ -95,6 +94,8 @@ def command(path: Path, format_: str, target: str, **options: Any) -> None:
     """
     from pycrawl.collection.collection import Collection
 
+    if options["keep"] and not options["dedup"]:
+        raise click.UsageError("--keep says which one of a cluster --dedup keeps, and there is no --dedup")
     with Collection(path) as collection:
         _export(collection, format_, target, options)
 

@@ -18,7 +18,8 @@ def record_fault(reader: RecordReader, name: str, document: Document, seed: int)
             reader.read(name, document.offset, document.length), document.escapes, document.body_length
         )
     except StoreError as error:
-        return f"the record is damaged: {str(error).removeprefix(str(reader.path(name)))}"
+        fault = str(error).removeprefix(str(reader.path(name))).lstrip(":, ")  # the caller names the file
+        return f"the record is damaged: {fault}"
     if xxhash.xxh3_128_digest(record.body, seed) != document.digest:
         return "the body is not the one that was stored"
     is_its_own = record.docno == docno_of(document.file_id, document.number)
