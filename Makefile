@@ -63,9 +63,11 @@ endif
 
 # Three at once, also on two cores: most of the time is spent waiting for servers, pauses and disks.
 test: $(INSTALLED_DEV)
+	@$(COMPILE)
 	$(BIN)/pytest -n 3 --dist worksteal
 
 test-slow: $(INSTALLED_DEV)
+	@$(COMPILE)
 	$(BIN)/pytest -m slow --timeout 3600
 
 test-tools: $(INSTALLED_TOOLS)

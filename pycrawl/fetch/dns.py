@@ -28,6 +28,9 @@ _FIRST_TRY_SHARE = 5  # c-ares doubles its patience with each try: 1 + 2 + … o
 _AI_NOSORT = 0x80  # c-ares would open a socket per address to rank them; we put IPv4 first
 _FLUSH_EVERY = 10_000  # look-ups after which c-ares empties its own cache, which has no bound but an hour
 _LOOPBACK = ("127.0.0.1", "::1")
+# c-ares says that it could not contact a server as soon as a socket could not be used, which now and then happens once.
+# So it is asked again after these pauses, in seconds.
+_PAUSES_AFTER_REFUSAL = (0.05, 0.5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +48,11 @@ OnAnswer = Callable[[Answer], object]
 class _Lookup:
     """A look-up under way, and the callbacks that wait for it."""
 
-    __slots__ = ("timer", "waiting")
+    __slots__ = ("refusals", "timer", "waiting")
 
     def __init__(self, timer: Timer) -> None:
         self.timer = timer
+        self.refusals = 0  # how often no server could be contacted
         self.waiting: list[OnAnswer] = []
 
 
@@ -129,14 +133,25 @@ class Resolver:
         except (ValueError, UnicodeError) as error:  # not a name at all
             self._loop.call_soon(partial(self._fail, host, str(error)))
 
+    def _ask_again(self, host: str, lookup: _Lookup) -> None:
+        if self._lookups.get(host) is lookup:  # not given up meanwhile
+            self._ask(host)
+
     def _hand_over(self, host: str, result: Any, error: int | None) -> None:
         """Pass the result on to the loop. Runs in the thread of c-ares."""
         self._loop.call_soon_threadsafe(partial(self._on_result, host, result, error))
 
     def _on_result(self, host: str, result: Any, error: int | None) -> None:
-        if error == pycares.errno.ARES_ETIMEOUT and host in self._lookups:
+        lookup = self._lookups.get(host)
+        if error == pycares.errno.ARES_ETIMEOUT and lookup is not None:
             self._ask(host)  # c-ares waits for as long as the last answers took; how long we wait, our timer says
             return
+        if error == pycares.errno.ARES_ECONNREFUSED and lookup is not None:
+            if lookup.refusals < len(_PAUSES_AFTER_REFUSAL):
+                pause = _PAUSES_AFTER_REFUSAL[lookup.refusals]
+                lookup.refusals += 1
+                self._loop.call_later(pause, partial(self._ask_again, host, lookup))
+                return
         if error is not None or not result.nodes:
             self._fail(host, str(pycares.errno.strerror(error)) if error is not None else "the name has no address")
             return

@@ -24,11 +24,11 @@ class Zone:
 class NameServer:
     """`queries` holds (name, type) of all that arrived. A name without a zone does not exist."""
 
-    def __init__(self) -> None:
+    def __init__(self, port: int = 0) -> None:
         self.zones: dict[str, Zone] = {}
         self.queries: list[tuple[str, int]] = []
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        self._socket.bind(("127.0.0.1", 0))
+        self._socket.bind(("127.0.0.1", port))
         self.address = f"127.0.0.1:{self._socket.getsockname()[1]}"
         threading.Thread(target=self._serve, daemon=True).start()
 

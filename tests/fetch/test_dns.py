@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import socket
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -245,3 +246,31 @@ def test_the_time_out_decides_how_long_a_slow_nameserver_has(
     nameserver.zones["slow.test"] = Zone(("192.0.2.2",))
     run_until(loop, lambda: answers)
     assert answers[0].addresses == ("192.0.2.2",)
+
+
+def test_a_server_that_could_not_be_contacted_once_is_asked_again(loop: Loop) -> None:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    resolver = Resolver(loop, (f"127.0.0.1:{port}",), timeout=GIVE_UP)
+    answers: list[Answer] = []
+    resolver.resolve("www.test", answers.append)
+    run_until(loop, lambda: answers or resolver._lookups["www.test"].refusals)
+    nameserver = NameServer(port)
+    nameserver.zones["www.test"] = Zone(("192.0.2.1",))
+    run_until(loop, lambda: answers)
+    assert answers[0].addresses == ("192.0.2.1",)
+    nameserver.close()
+    resolver.close()
+
+
+def test_a_server_that_cannot_be_contacted_is_given_up_soon(loop: Loop) -> None:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as free:
+        free.bind(("127.0.0.1", 0))
+        resolver = Resolver(loop, (f"127.0.0.1:{free.getsockname()[1]}",), timeout=GIVE_UP)
+    answers: list[Answer] = []
+    resolver.resolve("www.test", answers.append)
+    run_until(loop, lambda: answers)
+    assert not answers[0].addresses
+    assert "contact" in answers[0].error
+    resolver.close()
