@@ -146,12 +146,15 @@ class Resolver:
         if error == pycares.errno.ARES_ETIMEOUT and lookup is not None:
             self._ask(host)  # c-ares waits for as long as the last answers took; how long we wait, our timer says
             return
-        if error == pycares.errno.ARES_ECONNREFUSED and lookup is not None:
-            if lookup.refusals < len(_PAUSES_AFTER_REFUSAL):
-                pause = _PAUSES_AFTER_REFUSAL[lookup.refusals]
-                lookup.refusals += 1
-                self._loop.call_later(pause, partial(self._ask_again, host, lookup))
-                return
+        if (
+            error == pycares.errno.ARES_ECONNREFUSED
+            and lookup is not None
+            and lookup.refusals < len(_PAUSES_AFTER_REFUSAL)
+        ):
+            pause = _PAUSES_AFTER_REFUSAL[lookup.refusals]
+            lookup.refusals += 1
+            self._loop.call_later(pause, partial(self._ask_again, host, lookup))
+            return
         if error is not None or not result.nodes:
             self._fail(host, str(pycares.errno.strerror(error)) if error is not None else "the name has no address")
             return
