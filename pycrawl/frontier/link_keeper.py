@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from pycrawl.frontier.discovered import Anchors, Discovered, Source
 from pycrawl.model import Via
+from pycrawl.state.arrays import places_in
 from pycrawl.state.links import Columns, Links
 from pycrawl.state.url_seen import Looked
 from pycrawl.urls import asks
@@ -64,7 +65,7 @@ def _pairs(ids: U32, sources: list[Source], source_of: I64) -> tuple[U64, U8]:
     pairs = (pages[source_of] << _ID_BITS) | ids
     is_kept = (pages[source_of] > 0) & (ids > 0)
     pairs, flags = pairs[is_kept], told[source_of][is_kept]
-    order = pairs.argsort(kind="stable")
+    order = pairs.argsort()
     pairs, flags = pairs[order], flags[order]
     starts = np.flatnonzero(np.diff(pairs, prepend=np.uint64(0)))  # no pair is 0
     return pairs[starts], np.minimum.reduceat(flags, starts) if len(starts) else flags
@@ -79,8 +80,8 @@ def _places(anchors: Anchors, looked: Looked, pairs: U64) -> tuple[I64, NDArray[
     """Returns the places in `pairs` of those anchors that are links of their pages, and which anchors these are."""
     if not len(anchors.urls) or not len(pairs):
         return np.empty(0, np.int64), np.zeros(len(anchors.urls), np.bool_)
-    at = np.minimum(looked.hashes.searchsorted(anchors.urls), len(looked.hashes) - 1)
+    at = np.minimum(places_in(looked.hashes, anchors.urls), len(looked.hashes) - 1)
     wanted = (anchors.pages << _ID_BITS) | looked.ids[at]
-    places = np.minimum(pairs.searchsorted(wanted), len(pairs) - 1)
+    places = np.minimum(places_in(pairs, wanted), len(pairs) - 1)
     is_named = (looked.hashes[at] == anchors.urls) & (pairs[places] == wanted)
     return places[is_named], is_named

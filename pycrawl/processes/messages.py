@@ -55,7 +55,7 @@ _LARGEST_ASK = 255
 _MOST_RISE = 8
 _CODES = bytes(sorted({reason.code for reason in Reason} | {0}))
 _LINK_FLAGS = bytes(range(OF_PAGES + 1))
-_TOO_LONG_ANCHOR = re.compile(rb"[^\n]{%d}" % (LONGEST_ANCHOR + 1))
+_TOO_LONG_ANCHOR = re.compile(rb"(?m)^[^\n]{%d}" % (LONGEST_ANCHOR + 1))
 _NOT_A_URL = re.compile(rb"\n(?!https?://[^/\n]+/)")  # the start of a line that no normalised URL has
 
 _NEVER = object()  # stands for nothing: the field has no value that crosses as None

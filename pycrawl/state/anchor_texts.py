@@ -10,6 +10,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
+from pycrawl.state import arrays
 from pycrawl.state.database import Database
 from pycrawl.state.runs.id_runs import IdRuns
 from pycrawl.state.runs.value_runs import ValueRuns
@@ -42,7 +43,7 @@ class AnchorTexts:
         are entered."""
         if self._read_after != self._database.rollbacks:
             self._forget()
-        distinct, first, inverse = np.unique(hashes, return_index=True, return_inverse=True)
+        distinct, first, counts, order, _ = arrays.distinct(hashes)
         slots = (distinct % np.uint64(_REMEMBERED)).astype(np.int64)
         ids = np.where(self._hashes[slots] == distinct, self._ids[slots], np.uint32(0))
         missing = np.flatnonzero((ids == 0) & (distinct != 0))
@@ -53,7 +54,9 @@ class AnchorTexts:
             ids[new] = self._enter(distinct[new], [texts[place] for place in first[new].tolist()])
             self._hashes[slots[missing]] = distinct[missing]
             self._ids[slots[missing]] = ids[missing]
-        return ids[inverse]
+        found = np.empty(len(hashes), np.uint32)
+        found[order] = np.repeat(ids, counts)
+        return found
 
     def _enter(self, hashes: U64, texts: list[bytes]) -> U32:
         if not self._next_id:

@@ -6,8 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from pycrawl.state import url_lookup, url_seen
 from pycrawl.state.database import Database
@@ -177,12 +175,3 @@ def test_real_chunks_and_real_hashes(tmp_path: Path) -> None:
         assert find_url(database, url(number), SEED) == number + 1
     assert find_url(database, url(count), SEED) == 0
     database.close()
-
-
-@given(st.lists(st.integers(0, 20)))
-def test_distinct_hashes_are_those_of_numpy(numbers: list[int]) -> None:
-    batch = array([(number << 59) % (1 << 64) for number in numbers])
-    for ours, theirs in zip(
-        url_seen._distinct(batch)[:3], np.unique(batch, return_index=True, return_counts=True), strict=True
-    ):
-        assert ours.tolist() == theirs.tolist()
