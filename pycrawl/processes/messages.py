@@ -10,53 +10,23 @@ from __future__ import annotations
 
 import io
 import pickle
-import re
 from collections.abc import Callable, Mapping
 from enum import Enum
-from math import isfinite
 from types import NoneType, UnionType
 from typing import Any, Generic, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
 
-from pycrawl.fingerprint.page_prints import RECORD
 from pycrawl.model import (
-    NO_LINKS,
-    CloseLook,
-    EntryDocument,
-    FetchJob,
     FetchResult,
     Jobs,
-    Kind,
-    Named,
-    Outcome,
-    PackedAnchors,
-    PackedLinks,
     Results,
-    RobotsFile,
-    SourceAnswer,
-    StoredBody,
-    Validators,
 )
 from pycrawl.processes.plain_pickle import is_plain
-from pycrawl.urls.hints import are_hints
-from pycrawl.urls.link_flags import LONGEST_ANCHOR, MOST_ANCHORS, OF_PAGES
-from pycrawl.urls.parts import is_entry
-from pycrawl.urls.reasons import Reason
+from pycrawl.processes.value_checks import CHECKS, LARGEST, is_anything
 
 MOST_BYTES = 256 << 20  # of one message; the bodies that a fetcher has open share half of that
 BATCH_BYTES = 16 << 20  # of records and links, after which a fetcher sends what it has
 MOST_RESULT_BYTES = 240 << 20  # of records and links in one message: the rest is small
 _MOST_MEMBERS = 1_000  # of a mapping
-
-_HASH_BYTES = 8
-_DIGEST_BYTES = 16
-_LARGEST = 1 << 62  # SQLite's numbers have 63 bits
-_LARGEST_HASH = 1 << 64
-_LARGEST_ASK = 255
-_MOST_RISE = 8
-_CODES = bytes(sorted({reason.code for reason in Reason} | {0}))
-_LINK_FLAGS = bytes(range(OF_PAGES + 1))
-_TOO_LONG_ANCHOR = re.compile(rb"(?m)^[^\n]{%d}" % (LONGEST_ANCHOR + 1))
-_NOT_A_URL = re.compile(rb"\n(?!https?://[^/\n]+/)")  # the start of a line that no normalised URL has
 
 _NEVER = object()  # stands for nothing: the field has no value that crosses as None
 _new = tuple.__new__
@@ -121,7 +91,7 @@ class _Codec(Generic[T]):
     def __init__(self, cls: type[T], check: Callable[[T], bool] | None = None) -> None:
         """`check` says what has to be true of a value beside the types of its fields."""
         self._cls: Any = cls
-        self._check = check or _is_any
+        self._check = check or is_anything
         self._fields = {name: _field(hint) for name, hint in get_type_hints(cls).items()}
         self._nested = [
             (index, field.pack, field.unpack, field.nothing)
@@ -245,7 +215,7 @@ def _mapping(of: Any, to: Any) -> Callable[[dict[Any, Any]], dict[Any, Any]]:
             if (
                 type(name) is not of
                 or type(value) not in (to, int)
-                or not -1 < value < _LARGEST
+                or not -1 < value < LARGEST
                 or not name.isprintable()
             ):
                 raise BadMessage("a mapping of something else")
@@ -256,155 +226,8 @@ def _mapping(of: Any, to: Any) -> Callable[[dict[Any, Any]], dict[Any, Any]]:
     return read
 
 
-# What has to be true of values, so that the coordinator can rely on it
-
-
-def _is_any(value: object) -> bool:
-    """The coordinator's own values are right."""
-    return True
-
-
-def _are_links(links: PackedLinks) -> bool:
-    if not links.hashes:
-        return links == NO_LINKS
-    count = links.texts_count
-    if len(links.hashes) % _HASH_BYTES or not 0 <= count * _HASH_BYTES <= len(links.hashes):
-        return False
-    if not count:
-        return not links.texts and not links.verdicts
-    texts = links.texts
-    return (
-        texts.count(b"\n") == count - 1
-        and texts.isascii()
-        and _NOT_A_URL.search(b"\n" + texts) is None
-        and (not links.verdicts or len(links.verdicts) == count)
-        and not links.verdicts.translate(None, _CODES)
-    )
-
-
-def _are_anchors(anchors: PackedAnchors) -> bool:
-    count = len(anchors.flags)
-    if not count:
-        return anchors == PackedAnchors()
-    if not anchors.texts.isascii():
-        anchors.texts.decode()  # raises for what is no UTF-8
-    return (
-        count <= MOST_ANCHORS
-        and len(anchors.urls) == len(anchors.text_hashes) == count * _HASH_BYTES
-        and anchors.texts.count(b"\n") == count - 1
-        and _TOO_LONG_ANCHOR.search(anchors.texts) is None
-        and not anchors.flags.translate(None, _LINK_FLAGS)
-    )
-
-
-def _is_body(body: StoredBody) -> bool:
-    return (
-        bool(body.record)
-        and len(body.digest) == _DIGEST_BYTES
-        and len(body.prints) in (0, RECORD.size)
-        and not len(body.passages) % _HASH_BYTES
-        and 0 <= body.body_length < _LARGEST
-        and _can_be_kept(body.content_type, body.charset, body.declared_charset)
-    )
-
-
-def _is_look(look: CloseLook) -> bool:
-    return (
-        not len(look.pairs) % _HASH_BYTES
-        and 0 <= look.backs < _LARGEST
-        and all(0 <= key < _LARGEST_HASH for key in look.copy_keys)
-        and _can_be_kept(look.shape, look.section)
-    )
-
-
-def _is_robots(file: RobotsFile) -> bool:
-    return 0 <= file.status < _LARGEST and isfinite(file.fetched_at + file.expires_at + file.crawl_delay)
-
-
-def _is_named(named: Named) -> bool:
-    links = named.links
-    count = len(links.hashes) // _HASH_BYTES
-    return (
-        count == links.texts_count > 0
-        and 0 <= named.ask <= _LARGEST_ASK
-        and abs(named.rise) <= _MOST_RISE
-        and named.kind in (Kind.PAGE, Kind.SITEMAP)
-        and are_hints(named.hints, count)
-    )
-
-
-def _is_document(document: EntryDocument) -> bool:
-    url = document.url
-    return (
-        url.isascii()
-        and "\n" not in url
-        and is_entry(url)
-        and _NOT_A_URL.match(b"\n" + url.encode()) is None
-        and 0 <= document.url_hash < _LARGEST_HASH
-    )
-
-
-def _is_answer(answer: SourceAnswer) -> bool:
-    return (
-        len(answer.digest) in (0, _DIGEST_BYTES)
-        and 0 <= answer.entries < _LARGEST
-        and 0 <= answer.wait < _LARGEST
-        and 0 <= answer.skip_hours < 1 << 24
-        and 0 <= answer.skip_days < 1 << 7
-        and _can_be_kept(answer.hub, answer.topic)
-    )
-
-
-def _is_result(result: FetchResult) -> bool:
-    return (
-        0 <= result.url_id < _LARGEST > result.host_id >= 0
-        and 0 <= result.status < _LARGEST > result.wire_bytes >= 0
-        and 0 <= result.hops < _LARGEST > result.length >= -1
-        and isfinite(result.started + result.ended + result.fetched_at + result.retry_after)
-        and _can_be_kept(result.detail, result.address, result.etag, result.last_modified, result.cookies)
-        and (_is_target(result) if result.location else _needs_no_target(result))
-        and (not result.withheld or all(0 <= ask <= _LARGEST_ASK for ask, _ in result.withheld))
-    )
-
-
-def _needs_no_target(result: FetchResult) -> bool:
-    """True if nobody looks for the target of a redirect: there was none, or it answered a probe."""
-    return result.outcome is not Outcome.REDIRECT or result.kind is Kind.PROBE
-
-
-def _is_target(result: FetchResult) -> bool:
-    url = result.location
-    return (
-        url.isascii()
-        and "\n" not in url
-        and _NOT_A_URL.match(b"\n" + url.encode()) is None
-        and 0 <= result.location_hash < _LARGEST_HASH
-        and result.location_verdict in _CODES
-    )
-
-
-def _can_be_kept(*texts: str) -> bool:
-    """True if the texts can be written in UTF-8, as the database does."""
-    text = "".join(texts)
-    if not text.isascii():
-        text.encode()  # raises for halves of surrogate pairs
-    return True
-
-
 _CODECS: dict[Any, _Codec[Any]] = {}
-for _class, _check in (
-    (Validators, _is_any),
-    (PackedLinks, _are_links),
-    (PackedAnchors, _are_anchors),
-    (StoredBody, _is_body),
-    (CloseLook, _is_look),
-    (RobotsFile, _is_robots),
-    (Named, _is_named),
-    (EntryDocument, _is_document),
-    (SourceAnswer, _is_answer),
-    (FetchResult, _is_result),
-    (FetchJob, _is_any),
-):
+for _class, _check in CHECKS:
     _CODECS[_class] = _Codec(_class, _check)
 _RESULTS = _Codec(Results)
 _JOBS = _Codec(Jobs)
