@@ -45,6 +45,18 @@ def is_plain_pickle(data: Any, /) -> bool:
 def scan_body(body: Any, /) -> int:
     """The flags of `body_scan.py`."""
 
+def places_in_runs(keys: Any, runs: list[tuple[int, Any, Any, Any, Any]], /) -> list[bytes]:
+    """For each run, the places of those keys (uint64) that it may have, as int64. A run is: the lowest key of a live
+    entry, the first keys of its segments, their filters one behind the other, where each begins, and how many bytes it
+    has; without filters, the last two are empty."""
+
+def unpack_ids(block: bytes, /) -> tuple[bytes, bytes]:
+    """The keys (uint64) and ids (uint32) of a packed block, as `IdEntries.pack` makes it. Raises ValueError for what is
+    none."""
+
+def pack_ids(keys: Any, ids: Any, /) -> bytes:
+    """A block of at most 65,535 keys (uint64), which must ascend, each with an id (uint32)."""
+
 def set_entities(entities: dict[str, str], /) -> None: ...
 def set_content_rules(*constants: Any) -> None:
     """Takes the constants of `parse/frames.py` and `parse/text.py`, in the order that `parse/html.py` gives them."""

@@ -7,7 +7,9 @@ form gets a mark in front.
 
 from __future__ import annotations
 
+import re
 from datetime import date
+from functools import lru_cache
 
 # Part of the stored format.
 _TYPES = {
@@ -36,6 +38,9 @@ _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _MONTH_NUMBERS = {name: number for number, name in enumerate(_MONTHS, 1)}
 _DATE_LENGTH = 29  # "Tue, 14 Nov 2023 22:13:20 GMT"
+_DAY_LENGTH = 16  # of these, "Tue, 14 Nov 2023"
+_CLOCK = re.compile(" ([01][0-9]|2[0-3]):([0-5][0-9]):([0-5][0-9]) GMT")
+_DAYS_KEPT = 1_024  # days whose numbers are kept: pages of a site were changed on few days
 _EPOCH = date(1970, 1, 1).toordinal()
 _DAY, _HOUR, _MINUTE = 86_400, 3_600, 60  # seconds
 
@@ -55,15 +60,26 @@ def long_type(stored: str) -> str:
 
 def short_date(text: str) -> str:
     """Returns a date as RFC 9110 wants it (5.6.7, IMF-fixdate) in a third of its bytes; any other text as it is."""
-    if len(text) == _DATE_LENGTH:
-        try:
-            day = date(int(text[12:16]), _MONTH_NUMBERS[text[8:11]], int(text[5:7])).toordinal() - _EPOCH
-            seconds = day * _DAY + int(text[17:19]) * _HOUR + int(text[20:22]) * _MINUTE + int(text[23:25])
-        except (KeyError, ValueError):
-            return text
-        if seconds >= 0 and (short := f"{_DATE}{seconds:x}") and long_date(short) == text:
-            return short
+    if len(text) == _DATE_LENGTH and (clock := _CLOCK.fullmatch(text, _DAY_LENGTH)):
+        days = _days(text[:_DAY_LENGTH])
+        if days >= 0:
+            hours, minutes, seconds = clock.groups()
+            return f"{_DATE}{days * _DAY + int(hours) * _HOUR + int(minutes) * _MINUTE + int(seconds):x}"
     return _DATE + text if text[:1] == _DATE else text
+
+
+@lru_cache(_DAYS_KEPT)
+def _days(text: str) -> int:
+    """Returns the days from 1970 on to a date as `long_date` writes it; -1 for any other text."""
+    try:
+        found = date(int(text[12:16]), _MONTH_NUMBERS[text[8:11]], int(text[5:7]))
+    except (KeyError, ValueError):
+        return -1
+    return found.toordinal() - _EPOCH if _day_text(found) == text else -1
+
+
+def _day_text(day: date) -> str:
+    return f"{_DAYS[day.weekday()]}, {day.day:02d} {_MONTHS[day.month - 1]} {day.year:04d}"
 
 
 def long_date(stored: str) -> str:
@@ -77,4 +93,4 @@ def long_date(stored: str) -> str:
     except (ValueError, OverflowError):
         return stored
     clock = f"{rest // _HOUR:02d}:{rest // _MINUTE % 60:02d}:{rest % 60:02d}"
-    return f"{_DAYS[day.weekday()]}, {day.day:02d} {_MONTHS[day.month - 1]} {day.year:04d} {clock} GMT"
+    return f"{_day_text(day)} {clock} GMT"

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pycrawl.errors import StateError
+from pycrawl.native import compiled
 from pycrawl.state.runs import packing
 from pycrawl.state.runs.packing import DAMAGED
 
@@ -137,6 +138,13 @@ class IdEntries:
     def pack(self) -> bytes:
         if not len(self):
             return HEADER.pack(0, PACKED, 0, 0) + _ROW.pack(0, 0)
+        if compiled is not None:
+            block: bytes = compiled.pack_ids(self.keys, self.ids)
+            return block
+        return self.packed_by_numpy()
+
+    def packed_by_numpy(self) -> bytes:
+        """As `pack`, which the compiled module does where there is one."""
         first, least = self.keys[0], self.ids.min()
         rest, ids = self.keys - first, (self.ids - least).astype(np.uint64)
         low, id_bits = packing.low_bits(int(rest[-1]), len(self)), packing.bits_of(int(ids.max()))
@@ -149,7 +157,7 @@ class IdEntries:
     @classmethod
     def unpack(cls, block: bytes) -> IdEntries:
         if is_packed(block):
-            return cls._unpacked(block)
+            return cls._unpacked(block) if compiled is not None else cls.unpacked_by_numpy(block)
         keys, id_width, at = unpack_keys(block)
         if len(block) != at + len(keys) * id_width:
             raise StateError(DAMAGED)
@@ -157,6 +165,15 @@ class IdEntries:
 
     @classmethod
     def _unpacked(cls, block: bytes) -> IdEntries:
+        try:
+            keys, ids = compiled.unpack_ids(block)
+        except ValueError as error:
+            raise StateError(DAMAGED) from error
+        return cls(np.frombuffer(keys, np.uint64), np.frombuffer(ids, np.uint32))
+
+    @classmethod
+    def unpacked_by_numpy(cls, block: bytes) -> IdEntries:
+        """As `unpack` of a packed block, which the compiled module does where there is one."""
         if len(block) < HEADER.size + _ROW.size:
             raise StateError(DAMAGED)
         count, low, id_bits, first = HEADER.unpack_from(block)

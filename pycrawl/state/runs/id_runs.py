@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from pycrawl.state.database import Database
 from pycrawl.state.runs.entries import I64, U32, U64, IdEntries, sorted_ids
 from pycrawl.state.runs.merging import DEFAULT_SIZES, MergeSizes, merge
-from pycrawl.state.runs.tables import Run, RunTable, Store
+from pycrawl.state.runs.tables import Run, RunTable, Store, places_in_runs
 
 UNLIMITED = np.iinfo(np.int64).max
 _FEW = 256  # ids; a block has more entries, so that as many of one key lie in three blocks at most
@@ -52,17 +52,19 @@ class IdRuns:
         left = np.full(len(keys), most)
         places: list[I64] = [np.empty(0, np.int64)]
         found: list[U32] = [np.empty(0, np.uint32)]
-        for run in self.table.runs:
-            for asked, ids in self._in_run(run, keys, left, most):
-                places.append(asked)
-                found.append(ids)
+        runs = self.table.runs
+        for run, asked in zip(runs, places_in_runs(runs, keys), strict=True):
+            asked = asked[left[asked] > 0]
+            if len(asked):
+                for those, ids in self._in_run(run, keys, asked, left, most):
+                    places.append(those)
+                    found.append(ids)
         asked, ids = _in_block(self._held, np.arange(len(keys)), keys, left)
         return order[np.concatenate((*places, asked))], np.concatenate((*found, ids))
 
-    def _in_run(self, run: Run, keys: U64, left: I64, most: int) -> Iterator[tuple[I64, U32]]:
-        asked = np.flatnonzero(run.may_have(keys) & (left > 0))
-        if not len(asked):
-            return
+    def _in_run(self, run: Run, keys: U64, asked: I64, left: I64, most: int) -> Iterator[tuple[I64, U32]]:
+        """Yields pairs (place in `keys`, id) for the keys at the places `asked`, block by block. `left` is counted down
+        by what was found."""
         wanted = keys[asked]
         begins = np.maximum(run.fences.searchsorted(wanted) - 1, 0)
         counts = run.fences.searchsorted(wanted, "right") - begins

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pycrawl.errors import StateError
+from pycrawl.native import compiled
 from pycrawl.state.database import Database
 from pycrawl.state.runs import filters
 from pycrawl.state.runs.entries import BLOCK_BYTES, I64, U64, Entries
@@ -102,25 +103,40 @@ class Run:
         joined = self._filters[0].nbytes if self._filters is not None else 0
         return self.fences.nbytes + self.block_ids.nbytes + max(joined, sum(map(len, self._filter_parts)))
 
-    def may_have(self, keys: U64) -> NDArray[np.bool_]:
-        """Returns a flag for each key: False if the run certainly has no live entry of it."""
+    def may_have(self, keys: U64) -> I64:
+        """Returns the places of those keys of which the run may have live entries: it certainly has none of others."""
+        return places_in_runs([self], keys)[0]
+
+    def places_by_numpy(self, keys: U64) -> I64:
+        """As `may_have`, which the compiled module does where there is one."""
         if not len(self.fences):
-            return np.zeros(len(keys), np.bool_)
-        flags: NDArray[np.bool_] = keys >= self.firsts[0]
-        if self.floor[0] >= 0:
-            flags &= keys >= np.uint64(self.floor[0])
-        if self._filter_parts:
-            asked = np.flatnonzero(flags)
-            segments = self.firsts.searchsorted(keys[asked], "right") - 1
-            flags[:] = False
-            flags[asked[self._in_filters(keys[asked], segments)]] = True
-            # The ids of one key may go on from the segment before.
-            begins = np.flatnonzero((self.firsts[segments] == keys[asked]) & (segments > 0))
-            flags[asked[begins[self._in_filters(keys[asked[begins]], segments[begins] - 1)]]] = True
-        return flags
+            return np.empty(0, np.int64)
+        flags: NDArray[np.bool_] = (keys >= self.firsts[0]) & (keys >= np.uint64(max(self.floor[0], 0)))
+        asked = np.flatnonzero(flags)
+        if not self._filter_parts:
+            return asked
+        segments = self.firsts.searchsorted(keys[asked], "right") - 1
+        flags[:] = False
+        flags[asked[self._in_filters(keys[asked], segments)]] = True
+        # The ids of one key may go on from the segment before.
+        begins = np.flatnonzero((self.firsts[segments] == keys[asked]) & (segments > 0))
+        flags[asked[begins[self._in_filters(keys[asked[begins]], segments[begins] - 1)]]] = True
+        return np.flatnonzero(flags)
+
+    def columns(self) -> tuple[int, U64, NDArray[np.uint8], I64, I64]:
+        """Returns what the compiled module asks of a run (`native/_compiled.pyi`)."""
+        firsts = self.firsts if len(self.fences) else self.firsts[:0]
+        if not self._filter_parts:
+            return max(self.floor[0], 0), firsts, _NO_BYTES, _NO_PLACES, _NO_PLACES
+        return max(self.floor[0], 0), firsts, *self._joined_filters()
 
     def _in_filters(self, keys: U64, segments: I64) -> I64:
         """Returns the places of the keys that the filters of these segments know."""
+        whole, starts, sizes = self._joined_filters()
+        return filters.may_have(keys, whole, starts[segments], sizes[segments])
+
+    def _joined_filters(self) -> tuple[NDArray[np.uint8], I64, I64]:
+        """Returns all filters, one behind the other, where each begins, and how many bytes it has."""
         if self._filters is None:
             sizes = np.array([len(part) for part in self._filter_parts], np.int64)
             whole = np.concatenate(self._filter_parts)
@@ -128,8 +144,19 @@ class Run:
             # The parts become views of the whole, so that there is one copy.
             self._filter_parts = [whole[a : a + n] for a, n in zip(starts.tolist(), sizes.tolist(), strict=True)]
             self._filters = (whole, starts, sizes)
-        whole, starts, sizes = self._filters
-        return filters.may_have(keys, whole, starts[segments], sizes[segments])
+        return self._filters
+
+
+_NO_BYTES = np.empty(0, np.uint8)
+_NO_PLACES = np.empty(0, np.int64)
+
+
+def places_in_runs(runs: Sequence[Run], keys: U64) -> list[I64]:
+    """Returns for each run the places of those keys of which it may have live entries."""
+    if compiled is None:
+        return [run.places_by_numpy(keys) for run in runs]
+    found = compiled.places_in_runs(keys, [run.columns() for run in runs])
+    return [np.frombuffer(places, np.int64) for places in found]
 
 
 class RunTable(Generic[E]):

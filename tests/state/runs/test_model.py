@@ -15,15 +15,17 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from pycrawl.errors import StateError
+from pycrawl.native import compiled
 from pycrawl.state.database import Database
 from pycrawl.state.runs import entries as entries_module
+from pycrawl.state.runs import filters
 from pycrawl.state.runs.entries import HEADER, IdEntries, ValueEntries, sorted_ids
 from pycrawl.state.runs.fixed_runs import FixedEntries
 from pycrawl.state.runs.id_runs import IdRuns
 from pycrawl.state.runs.merging import MergeSizes, due, scan
 from pycrawl.state.runs.one_key import KeyReader, ids_of
 from pycrawl.state.runs.one_key import _in_block as in_block
-from pycrawl.state.runs.tables import RunTable, Store
+from pycrawl.state.runs.tables import Run, RunTable, Segment, Store
 from pycrawl.state.runs.value_runs import ValueRuns
 
 SMALL_BLOCK = 60  # bytes
@@ -175,7 +177,7 @@ def _check_table(database: Database, table: RunTable) -> None:  # type: ignore[t
         assert len(run.block_ids)
         keys = [int(key) for portion in table.portions(run) for key in portion.keys]
         assert keys == sorted(keys)
-        assert run.may_have(np.array(keys, np.uint64)).all()
+        assert len(run.may_have(np.array(keys, np.uint64))) == len(keys)
         assert not run.goes_into or run.goes_into in {one.id for one in table.runs if one.level == run.level + 1}
     assert len(due(table.runs, table.store.factor)) < 3 * table.store.factor
     (blocks,) = database.query("SELECT count(*) FROM sorted_blocks").fetchone()
@@ -263,6 +265,27 @@ def test_entries_are_packed_into_blocks_and_found(pairs: list[tuple[int, int]], 
         assert sorted(one for block in blocks for one in in_block(block, key)) == [one for _, one in ids]
     for key in {one + step for one, _ in pairs for step in (-1, 1)} - {one for one, _ in pairs}:
         assert all(in_block(block, key) == [] for block in blocks)
+
+
+@pytest.mark.skipif(compiled is None, reason="there is no compiled module to compare with")
+@given(PAIRS, st.lists(KEYS, max_size=20), st.sampled_from([-1, 0, 5, 1 << 63]))
+def test_the_compiled_module_and_numpy_agree(pairs: list[tuple[int, int]], others: list[int], floor: int) -> None:
+    whole = sorted_ids(np.array([key for key, _ in pairs], np.uint64), np.array([one for _, one in pairs], np.uint32))
+    block = whole.pack()
+    assert block == whole.packed_by_numpy()
+    one, other = IdEntries.unpack(block), IdEntries.unpacked_by_numpy(block)
+    assert (one.keys.tolist(), one.ids.tolist()) == (other.keys.tolist(), other.ids.tolist())
+    for size in range(len(block)):
+        with pytest.raises(StateError):
+            IdEntries.unpack(block[:size])
+    run = Run(1, 0, floor=(floor, 1))
+    for number, part in enumerate((whole.part(0, len(whole) // 2), whole.part(len(whole) // 2, len(whole)))):
+        if len(part):
+            known = filters.made(part.keys, 8)
+            segment = Segment(number + 1, int(part.keys[0]), int(part.keys[-1]), len(part), part.keys[:1], known)
+            run.take_in([segment])
+    for keys in (whole.keys, np.array(sorted(others), np.uint64)):
+        assert run.may_have(keys).tolist() == run.places_by_numpy(keys).tolist()
 
 
 @pytest.mark.parametrize("form", [IdEntries, ValueEntries])
