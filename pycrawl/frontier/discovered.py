@@ -41,7 +41,7 @@ class Anchors(NamedTuple):
     pages: NDArray[np.uint64]  # ids of the pages that they stand on
     urls: NDArray[np.uint64]  # hashes
     text_hashes: NDArray[np.uint64]
-    texts: list[bytes]
+    texts: bytes  # joined by "\n"
     flags: NDArray[np.uint8]
 
 
@@ -90,13 +90,12 @@ class Discovered:
     def anchors(self) -> Anchors:
         """Returns the links of all pages that were read with texts."""
         found = [(page, anchors) for page, anchors in self._anchors.items() if anchors is not None and anchors.flags]
-        texts = b"\n".join([anchors.texts for _, anchors in found]).split(b"\n") if found else []
         pages = np.array([page for page, _ in found], np.uint64)
         return Anchors(
             np.repeat(pages, [len(anchors.flags) for _, anchors in found]),
             np.frombuffer(b"".join([anchors.urls for _, anchors in found]), np.uint64),
             np.frombuffer(b"".join([anchors.text_hashes for _, anchors in found]), np.uint64),
-            texts,
+            b"\n".join([anchors.texts for _, anchors in found]),
             np.frombuffer(b"".join([anchors.flags for _, anchors in found]), np.uint8),
         )
 

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from pycrawl.frontier.discovered import Anchors, Discovered, Source
 from pycrawl.model import Via
-from pycrawl.state.arrays import places_in
+from pycrawl.state.arrays import lines_at, places_in
 from pycrawl.state.links import Columns, Links
 from pycrawl.state.url_seen import Looked
 from pycrawl.urls import asks
@@ -34,10 +34,10 @@ class LinkKeeper:
         pairs, flags = _pairs(ids, sources, source_of)
         anchors = batch.anchors()
         places, is_named = _places(anchors, looked, pairs)
-        texts = anchors.texts
-        if not is_named.all():
-            texts = [texts[place] for place in np.flatnonzero(is_named).tolist()]
-        text_ids = self._links.texts.ids_of(anchors.text_hashes[is_named], texts)
+        named = np.flatnonzero(is_named)
+        text_ids = self._links.texts.ids_of(
+            anchors.text_hashes[named], lambda wanted: lines_at(anchors.texts, named[wanted])
+        )
         # What has no place in the text of its page, as <link>, stands behind what has.
         others = np.ones(len(pairs), np.bool_)
         others[places] = False

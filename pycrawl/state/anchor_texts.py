@@ -5,7 +5,7 @@ Ids start at 1 and ascend. A text that no link has any more stays until `links.t
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from pycrawl.state.stores import ANCHOR_HASHES, ANCHOR_TEXTS
 
 U32 = NDArray[np.uint32]
 U64 = NDArray[np.uint64]
+I64 = NDArray[np.int64]
 
 MOST_TEXTS = (1 << 26) - 1  # as `links.py` packs their ids; further texts are not kept
 _REMEMBERED = 1 << 16  # texts whose ids memory holds, of the last ones met: 12 bytes each
@@ -38,9 +39,9 @@ class AnchorTexts:
         self._next_id = 0  # 0: to be read off the database
         self._read_after = self._database.rollbacks
 
-    def ids_of(self, hashes: U64, texts: list[bytes]) -> U32:
+    def ids_of(self, hashes: U64, texts_at: Callable[[I64], list[bytes]]) -> U32:
         """Returns the ids of texts by their hashes; 0 where the hash is 0, for no text. Texts that are not known yet
-        are entered."""
+        are entered. `texts_at`: returns the texts at some places in `hashes`."""
         if self._read_after != self._database.rollbacks:
             self._forget()
         distinct, first, counts, order, _ = arrays.distinct(hashes)
@@ -51,7 +52,7 @@ class AnchorTexts:
             places, known = self._by_hash.find(distinct[missing], most=1)
             ids[missing[places]] = known
             new = missing[ids[missing] == 0]
-            ids[new] = self._enter(distinct[new], [texts[place] for place in first[new].tolist()])
+            ids[new] = self._enter(distinct[new], texts_at(first[new]))
             self._hashes[slots[missing]] = distinct[missing]
             self._ids[slots[missing]] = ids[missing]
         found = np.empty(len(hashes), np.uint32)

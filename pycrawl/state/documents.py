@@ -101,7 +101,7 @@ def save_documents(database: Database, documents: Sequence[Document]) -> None:
     """Write documents, and enter them under the hashes of their URLs."""
     database.write_many(
         f"INSERT INTO documents VALUES ({', '.join('?' * len(Document._fields))})",
-        (one._replace(content_type=short_type(one.content_type)) for one in documents),
+        ((*one[:_TYPE_PLACE], short_type(one.content_type), *one[_TYPE_PLACE + 1 :]) for one in documents),
     )
     _by_url().enter(database, [(one.url_hash, one.id) for one in documents])
 
@@ -134,7 +134,10 @@ def save_visits(database: Database, visits: Iterable[Visit]) -> None:
         " last_modified = excluded.last_modified, digest = excluded.digest, document_id = excluded.document_id,"
         " unkept = excluded.unkept, requeued = 0,"
         f" since = iif(outcome = excluded.outcome AND status = excluded.status, {SINCE}, excluded.since)",
-        ((*visit._replace(last_modified=short_date(visit.last_modified)), known[visit.url_id]) for visit in rows),
+        (
+            (*visit[:_MODIFIED_PLACE], short_date(visit.last_modified), *visit[_MODIFIED_PLACE + 1 :], known[visit.url_id])
+            for visit in rows
+        ),
     )
     ids.enter(list(new.items()))
 

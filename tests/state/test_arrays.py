@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from pycrawl.state.arrays import distinct, places_in
+from pycrawl.state.arrays import distinct, lines_at, places_in
 
 
 def spread(numbers: list[int]) -> NDArray[np.uint64]:
@@ -29,3 +29,10 @@ def test_distinct_numbers_are_those_of_numpy(batch: NDArray[np.uint64]) -> None:
 def test_places_are_those_of_numpy(some: NDArray[np.uint64], wanted: NDArray[np.uint64]) -> None:
     ascending = np.sort(some)
     assert places_in(ascending, wanted).tolist() == ascending.searchsorted(wanted).tolist()
+
+
+@given(st.binary(max_size=40), st.data())
+def test_lines_are_those_of_split(data: bytes, chosen: st.DataObject) -> None:
+    lines = data.split(b"\n")
+    numbers = chosen.draw(st.lists(st.integers(0, len(lines) - 1)))
+    assert lines_at(data, np.array(numbers, np.int64)) == [lines[number] for number in numbers]

@@ -37,7 +37,7 @@ def put(store: Links, rows: dict[int, list[Link]], wants_texts: bool = True) -> 
     columns = Columns(
         np.array([page for page, *_ in whole], np.uint32),
         np.array([target for _, target, _, _ in whole], np.uint32),
-        store.texts.ids_of(hashes, texts),
+        store.texts.ids_of(hashes, lambda places: [texts[place] for place in places.tolist()]),
         np.array([flags for *_, flags in whole], np.uint8),
     )
     store.put(columns, dict.fromkeys(rows, wants_texts))

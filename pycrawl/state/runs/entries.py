@@ -10,9 +10,8 @@ those of earlier releases, which had steps and ids in whole bytes, and compresse
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
 from typing import Protocol, Self
 
 import numpy as np
@@ -207,16 +206,30 @@ class IdEntries:
 
 @dataclass(frozen=True, slots=True)
 class ValueEntries:
-    """Distinct keys in ascending order, each with a value."""
+    """Distinct keys in ascending order, each with a value. The values stand one behind the other in `data`: that of
+    `keys[i]` from `bounds[i]` to before `bounds[i + 1]`, so there is one bound more than there are keys."""
 
     keys: U64
-    values: list[bytes]
+    data: bytes
+    bounds: I64
+
+    @classmethod
+    def of(cls, keys: U64, values: Sequence[bytes]) -> ValueEntries:
+        return cls(keys, b"".join(values), _bounds(np.fromiter(map(len, values), np.int64, len(values))))
 
     def __len__(self) -> int:
-        return len(self.values)
+        return len(self.keys)
+
+    def values(self, places: Iterable[int]) -> list[bytes]:
+        bounds = self.bounds
+        return [self.data[bounds[place] : bounds[place + 1]] for place in places]
+
+    def chosen(self, places: I64) -> ValueEntries:
+        """Returns the entries at these places, which must ascend."""
+        return ValueEntries.of(self.keys[places], self.values(places.tolist()))
 
     def part(self, begin: int, end: int) -> ValueEntries:
-        return ValueEntries(self.keys[begin:end], self.values[begin:end])
+        return ValueEntries(self.keys[begin:end], self.data, self.bounds[begin : max(begin, end) + 1])
 
     def place_after(self, key: int, entry_id: int) -> int:
         return int(self.keys.searchsorted(np.uint64(key), "right"))
@@ -232,52 +245,67 @@ class ValueEntries:
 
     def ends(self, block_bytes: int) -> list[int]:
         room = block_bytes - HEADER.size
-        widths = width_of(np.diff(self.keys)) + width_of(np.array([max(map(len, self.values), default=0)]))
+        lengths = np.diff(self.bounds)
+        widths = width_of(np.diff(self.keys)) + width_of(np.array([lengths.max(initial=0)]))
+        used = _bounds(lengths + widths)  # bytes of all entries before each place
         ends: list[int] = []
-        used = begin = 0
-        for place, value in enumerate(self.values):
-            size = widths + len(value)
-            if (used + size > room or place - begin == MOST_ENTRIES) and place > begin:
-                ends.append(place)
-                used, begin = 0, place
-            used += size
-        return [*ends, len(self)] if len(self) else []
+        begin = 0
+        while begin < len(self):
+            fitting = int(used.searchsorted(used[begin] + room, "right")) - 1
+            begin = min(max(fitting, begin + 1), begin + MOST_ENTRIES, len(self))
+            ends.append(begin)
+        return ends
 
     def pack(self) -> bytes:
-        steps, lengths = np.diff(self.keys), np.array([len(value) for value in self.values], np.uint64)
+        steps, lengths = np.diff(self.keys), np.diff(self.bounds).astype(np.uint64)
         step_width, length_width = width_of(steps), width_of(lengths)
         header = HEADER.pack(len(self), step_width, length_width, int(self.keys[0]) if len(self) else 0)
-        return squeezed(header, narrow(steps, step_width), narrow(lengths, length_width), *self.values)
+        return squeezed(header, narrow(steps, step_width), narrow(lengths, length_width), self._own_data())
+
+    def _own_data(self) -> bytes:
+        return self.data[self.bounds[0] : self.bounds[-1]]
 
     @classmethod
     def unpack(cls, block: bytes) -> ValueEntries:
         block = unsqueezed(block)
         keys, length_width, at = unpack_keys(block)
-        lengths = _wide(block, at, len(keys), length_width).tolist()
+        lengths = _wide(block, at, len(keys), length_width)
         at += len(keys) * length_width
-        bounds = list(accumulate(lengths, initial=at))
+        if lengths.max(initial=0) > len(block):  # so that their sum is one
+            raise StateError(DAMAGED)
+        bounds = _bounds(lengths.astype(np.int64)) + at
         if bounds[-1] != len(block):
             raise StateError(DAMAGED)
-        return cls(keys, [block[begin:end] for begin, end in pairwise(bounds)])
+        return cls(keys, block, bounds)
 
     @classmethod
     def joined(cls, parts: Sequence[ValueEntries]) -> ValueEntries:
         keys = np.concatenate([_NO_KEYS, *(part.keys for part in parts)])
-        return cls(keys, [value for part in parts for value in part.values])
+        lengths = np.concatenate([_NO_LENGTHS, *(np.diff(part.bounds) for part in parts)])
+        return cls(keys, b"".join([part._own_data() for part in parts]), _bounds(lengths))
 
     @classmethod
     def merged(cls, parts: Sequence[ValueEntries]) -> ValueEntries:
-        keys = np.concatenate([_NO_KEYS, *(part.keys for part in parts)])
-        order = keys.argsort(kind="stable")  # of equal keys the youngest is the last
-        keys = keys[order]
+        whole = cls.joined(parts)
+        if whole.is_sorted():
+            return whole
+        order = whole.keys.argsort(kind="stable")  # of equal keys the youngest is the last
+        keys = whole.keys[order]
         is_last = np.ones(len(keys), np.bool_)
         np.not_equal(keys[1:], keys[:-1], out=is_last[:-1])
-        values = [value for part in parts for value in part.values]
-        return cls(keys[is_last], [values[place] for place in order[is_last].tolist()])
+        return cls.of(keys[is_last], whole.values(order[is_last].tolist()))
+
+
+def _bounds(lengths: I64) -> I64:
+    """Returns where things of these lengths begin, one behind the other, and where the last one ends."""
+    bounds = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths, out=bounds[1:])
+    return bounds
 
 
 _NO_KEYS = np.empty(0, np.uint64)
 _NO_IDS = np.empty(0, np.uint32)
+_NO_LENGTHS = np.empty(0, np.int64)
 _SHORT_KEY = np.uint64((1 << 32) - 1)
 
 

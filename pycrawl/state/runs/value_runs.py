@@ -34,7 +34,7 @@ class ValueRuns:
         """Write what was put, and merge in proportion; to be committed by the caller."""
         if self._held:
             keys = sorted(self._held)
-            entries = ValueEntries(np.array(keys, np.uint64), [self._held[key] for key in keys])
+            entries = ValueEntries.of(np.array(keys, np.uint64), [self._held[key] for key in keys])
             self.table.append(self.table.begin_run(0), entries)
             merge(self.table, len(entries), self._sizes)
             self._held = {}
@@ -64,13 +64,13 @@ class ValueRuns:
             block = self.table.live(run, blocks[block_id])
             place = int(block.keys.searchsorted(np.uint64(key)))
             if place < len(block) and int(block.keys[place]) == key:
-                found[key] = block.values[place]
+                (found[key],) = block.values([place])
         return found
 
     def items(self) -> Iterator[tuple[int, bytes]]:
         """Yields all keys with their values that were flushed, by ascending key."""
         for portion in scan(self.table):
-            yield from zip(portion.keys.tolist(), portion.values, strict=True)
+            yield from zip(portion.keys.tolist(), portion.values(range(len(portion))), strict=True)
 
     def bytes_held(self) -> int:
         """Returns how many bytes memory holds of the store, beside what is not flushed."""
@@ -84,7 +84,4 @@ class ValueRuns:
             for block_id, entries in list(self.table.blocks(run.block_ids[numbers[numbers >= 0]].tolist())):
                 is_kept = ~np.isin(entries.keys, gone)
                 if not is_kept.all():
-                    kept = np.flatnonzero(is_kept).tolist()
-                    self.table.rewrite(
-                        block_id, ValueEntries(entries.keys[is_kept], [entries.values[at] for at in kept])
-                    )
+                    self.table.rewrite(block_id, entries.chosen(np.flatnonzero(is_kept)))

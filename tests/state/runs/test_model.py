@@ -165,6 +165,10 @@ def _pairs(entries: IdEntries) -> list[tuple[int, int]]:
     return list(zip(entries.keys.tolist(), entries.ids.tolist(), strict=True))
 
 
+def _values(entries: ValueEntries) -> list[bytes]:
+    return entries.values(range(len(entries)))
+
+
 def _check_table(database: Database, table: RunTable) -> None:  # type: ignore[type-arg]
     """The invariants of `runs/__init__.py`, by the tables themselves; memory agrees with them."""
     fresh = RunTable(database, table.store)
@@ -206,9 +210,10 @@ def test_a_block_gives_back_what_was_packed() -> None:
         again = IdEntries.unpack(made.pack())
         assert again.keys.tolist() == made.keys.tolist()
         assert again.ids.tolist() == made.ids.tolist()
-        values = ValueEntries(np.unique(keys), [bytes([one % 7]) * (one % 50) for one in range(len(np.unique(keys)))])
+        distinct = np.unique(keys)
+        values = ValueEntries.of(distinct, [bytes([one % 7]) * (one % 50) for one in range(len(distinct))])
         back = ValueEntries.unpack(values.pack())
-        assert (back.keys.tolist(), back.values) == (values.keys.tolist(), values.values)
+        assert (back.keys.tolist(), _values(back)) == (values.keys.tolist(), _values(values))
 
 
 def test_blocks_fit_their_size() -> None:
@@ -232,7 +237,7 @@ def test_blocks_of_earlier_releases_are_read(tmp_path: Path) -> None:
     assert (entries.keys.tolist(), entries.ids.tolist()) == (keys.tolist(), [1, 2, 3, 4])
     assert list(map(tuple, _pairs(IdEntries.unpack(entries.pack())))) == list(map(tuple, _pairs(entries)))
     values = ValueEntries.unpack(HEADER.pack(2, 2, 1, 7) + b"\xe1\x03" + bytes([3, 0]) + b"abc")
-    assert (values.keys.tolist(), values.values) == ([7, 1_000], [b"abc", b""])
+    assert (values.keys.tolist(), _values(values)) == ([7, 1_000], [b"abc", b""])
     fixed = FixedEntries.unpack(HEADER.pack(2, 2, 3, 7) + b"\xe1\x03" + b"abcdef")
     assert (fixed.keys.tolist(), fixed.rows.tobytes()) == ([7, 1_000], b"abcdef")
     assert FixedEntries.unpack(fixed.pack()).rows.tobytes() == b"abcdef"
@@ -293,7 +298,7 @@ def test_a_damaged_block_is_said_so(form: type[IdEntries | ValueEntries]) -> Non
     whole = (
         sorted_ids(np.arange(50, dtype=np.uint64), np.arange(50, dtype=np.uint32)).pack()
         if form is IdEntries
-        else ValueEntries(np.arange(50, dtype=np.uint64), [b"value"] * 50).pack()
+        else ValueEntries.of(np.arange(50, dtype=np.uint64), [b"value"] * 50).pack()
     )
     for damaged in (b"", whole[:5], whole[:-1], whole + b"x", b"\xff\xff" + whole[2:], whole[:2] + b"\x09" + whole[3:]):
         with pytest.raises(StateError, match="damaged"):
