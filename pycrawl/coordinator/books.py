@@ -20,8 +20,9 @@ class Books:
     def enter(self, lease: Lease, result: FetchResult) -> None:
         """Count an answer, and log it if the host was hit or robots.txt denied the URL: what `audit` needs to see."""
         self.count(result)
-        self._run.counts.requests += CONDUCT[result.outcome].is_hit
-        if CONDUCT[result.outcome].is_hit or result.outcome is Outcome.ROBOTS_DENIED:
+        is_hit = CONDUCT[result.outcome].is_hit
+        self._run.counts.requests += is_hit
+        if is_hit or result.outcome is Outcome.ROBOTS_DENIED:
             self._log(lease, result)
 
     def _log(self, lease: Lease, result: FetchResult) -> None:

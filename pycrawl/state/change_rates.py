@@ -169,14 +169,18 @@ class ChangeRates:
         since = np.full(len(seen), math.nan)
         for place, one in enumerate(seen):
             trust = trusts[one.host_id]
-            dates = [("lastmod", lastmods.get(one.url_id, math.nan), trust.believes_lastmod)]
-            dates.append(("modified", one.modified, trust.believes_modified))
-            for what, date, is_believed in dates:
-                if is_believed and one.found <= Found.FIRST and date <= one.at:
-                    since[place] = one.at - date
-                if one.found <= Found.CHANGED and visited[place] and not math.isnan(date):
-                    is_changed = one.found == Found.CHANGED
-                    trust.note(what, date_is_right(one.at - visited[place], is_changed, one.at - date))
+            lastmod = lastmods.get(one.url_id, math.nan) if lastmods else math.nan
+            # A date that is not known compares with nothing.
+            if one.found <= Found.FIRST:
+                if lastmod <= one.at and trust.believes_lastmod:
+                    since[place] = one.at - lastmod
+                if one.modified <= one.at and trust.believes_modified:
+                    since[place] = one.at - one.modified
+            if one.found <= Found.CHANGED and visited[place]:
+                for what, date in (("lastmod", lastmod), ("modified", one.modified)):
+                    if not math.isnan(date):
+                        is_changed = one.found == Found.CHANGED
+                        trust.note(what, date_is_right(one.at - visited[place], is_changed, one.at - date))
             if one.etag:
                 trust.note("etag", one.etag > 0)
             if one.head:

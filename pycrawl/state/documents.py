@@ -135,8 +135,8 @@ def save_visits(database: Database, visits: Iterable[Visit]) -> None:
         " unkept = excluded.unkept, requeued = 0,"
         f" since = iif(outcome = excluded.outcome AND status = excluded.status, {SINCE}, excluded.since)",
         (
-            (*visit[:_MODIFIED_PLACE], short_date(visit.last_modified), *visit[_MODIFIED_PLACE + 1 :], known[visit.url_id])
-            for visit in rows
+            (*one[:_MODIFIED_PLACE], short_date(one.last_modified), *one[_MODIFIED_PLACE + 1 :], known[one.url_id])
+            for one in rows
         ),
     )
     ids.enter(list(new.items()))

@@ -4,6 +4,7 @@ open group."""
 from __future__ import annotations
 
 import logging
+from typing import NamedTuple
 
 from pycrawl.convert.simple_page import CONVERSION_FAILED
 from pycrawl.coordinator.jobs.observing import found_without_page, marks_to_keep, observation
@@ -11,7 +12,8 @@ from pycrawl.coordinator.leases import Lease
 from pycrawl.coordinator.run import Run
 from pycrawl.crawl.change_log import ChangeLog
 from pycrawl.fingerprint.change import change
-from pycrawl.model import CONDUCT, Change, FetchResult, Kind, Outcome
+from pycrawl.frontier.back import Entry
+from pycrawl.model import CONDUCT, Change, FetchResult, Kind, Outcome, StoredBody
 from pycrawl.policy.page_records import Found
 from pycrawl.state.documents import Visit, document, visit_of
 from pycrawl.state.head_marks import HeadMarks
@@ -31,6 +33,18 @@ _READ = (
 _WORDS = {Found.FIRST: "new", Found.CHANGED: "changed", Found.SAME: "unchanged", Found.GONE: "gone"}
 
 log = logging.getLogger(__name__)
+
+
+class _Kept(NamedTuple):
+    """What became of a page that was fetched."""
+
+    document_id: int  # a new one or the one from before; 0: there was no page
+    found: Found  # whether the page has changed; a cosmetic change is none
+    unkept: str = ""  # the change that was not stored
+    detail: str = ""  # of the visit, in place of the result's
+
+
+_NOTHING_KEPT = _Kept(0, Found.NOTHING)
 
 
 class Settler:
@@ -118,19 +132,16 @@ class Settler:
         """
         entry = lease.entry
         last = visit_of(self._session.database, entry.url_id) if entry.revisit else None
-        found = Found.FIRST
-        visit = Visit(
-            entry.url_id, result.outcome.value, result.status, result.fetched_at, entry.tries, result.detail,
-            result.etag, result.last_modified,
-        )  # fmt: skip
         if result.body is not None:
-            visit, found = self._keep(lease, result, last, visit._replace(digest=result.body.digest))
+            kept = self._keep(lease, result, last, result.body)
+            visit, found = self._visit(entry, result, kept), kept.found
         else:
+            visit = self._visit(entry, result, _NOTHING_KEPT)
             found = found_without_page(visit, last)
-        if result.body is None and last is not None:
-            if last.document_id and result.status in _GONE and last.status not in _GONE:
-                self._run.counts.gone += 1
-            visit = with_what_is_known(visit, last, result)
+            if last is not None:
+                if last.document_id and result.status in _GONE and last.status not in _GONE:
+                    self._run.counts.gone += 1
+                visit = with_what_is_known(visit, last, result)
         if lease.kind is not Kind.ROBOTS:
             self._session.group.observations.append(
                 observation(lease, result, visit, last, found, self._marks(lease, result, visit))
@@ -140,6 +151,13 @@ class Settler:
         self._session.group.visits.append(visit)
         self._session.group.finished.append((lease.queue, entry))
         self._follow(lease, result)
+
+    def _visit(self, entry: Entry, result: FetchResult, kept: _Kept) -> Visit:
+        return Visit(
+            entry.url_id, result.outcome.value, result.status, result.fetched_at, entry.tries,
+            kept.detail or result.detail, result.etag, result.last_modified,
+            result.body.digest if result.body is not None else b"", kept.document_id, kept.unkept,
+        )  # fmt: skip
 
     def _marks(self, lease: Lease, result: FetchResult, visit: Visit) -> HeadMarks | None:
         """Returns what a HEAD of the page that was fetched is to be compared with; None: it needs no HEAD."""
@@ -152,42 +170,35 @@ class Settler:
         body = result.body or document(self._session.database, visit.document_id)
         return marks_to_keep(lease, result, visit, body.body_length) if body.body_length > most else None
 
-    def _keep(self, lease: Lease, result: FetchResult, last: Visit | None, visit: Visit) -> tuple[Visit, Found]:
-        """Store the page of a result, if it is new or has changed as much as `recrawl.keep` wants it.
-
-        Returns the visit with its document, a new one or the one from before, and whether the page has changed: a
-        cosmetic change is none. `last` is the URL's last visit.
-        """
-        assert result.body is not None
+    def _keep(self, lease: Lease, result: FetchResult, last: Visit | None, body: StoredBody) -> _Kept:
+        """Store the page of a result, if it is new or has changed as much as `recrawl.keep` wants it. `last` is the
+        URL's last visit."""
         if last is None or not last.document_id:
             self._run.counts.new += 1
-            return visit._replace(document_id=self._store(lease, result)), Found.FIRST
+            return _Kept(self._store(lease, result, body), Found.FIRST)
         wanted = self._run.config.recrawl.keep
-        is_found_again = visit.digest == last.digest and last.unkept not in wanted
-        if is_found_again or visit.digest == document(self._session.database, last.document_id).digest:
+        is_found_again = body.digest == last.digest and last.unkept not in wanted
+        if is_found_again or body.digest == document(self._session.database, last.document_id).digest:
             self._count_unchanged()
-            unkept = last.unkept if is_found_again else ""
-            return visit._replace(document_id=last.document_id, unkept=unkept), Found.SAME
-        grade = change(packed_prints(self._session.database, last.document_id), result.body.prints)
+            return _Kept(last.document_id, Found.SAME, last.unkept if is_found_again else "")
+        grade = change(packed_prints(self._session.database, last.document_id), body.prints)
         self._count_change(grade)
         found = Found.SAME if grade is Change.COSMETIC else Found.CHANGED
         if grade in wanted:
-            return visit._replace(document_id=self._store(lease, result)), found
+            return _Kept(self._store(lease, result, body), found)
         self._count_not_kept(f"{grade}-change")
-        visit = visit._replace(document_id=last.document_id, unkept=grade.value, detail=f"changed: {grade}")
-        return visit, found
+        return _Kept(last.document_id, found, grade.value, f"changed: {grade}")
 
-    def _store(self, lease: Lease, result: FetchResult) -> int:
+    def _store(self, lease: Lease, result: FetchResult, body: StoredBody) -> int:
         """Store a page. Returns the id of its new document, which may share the record of a copy."""
-        assert result.body is not None
         entry = lease.entry
-        document = self._session.store(entry.url_id, entry.url, result.fetched_at, result.body)
+        document = self._session.store(entry.url_id, entry.url, result.fetched_at, body)
         if document.duplicate_of:
             self._run.counts.duplicates += 1
         else:
             self._run.counts.stored += 1
-            if result.body.is_unread:
-                self._count_unread(result.body.content_type)
+            if body.is_unread:
+                self._count_unread(body.content_type)
             elif result.detail.startswith(CONVERSION_FAILED):
                 self._count_unconverted(result.detail.removeprefix(CONVERSION_FAILED).split(maxsplit=1)[0])
         return document.id
@@ -197,6 +208,7 @@ class Settler:
         send their texts again."""
         discovered = self._session.discovered
         entry = lease.entry
+        links = result.links
         depth = self._session.depth_of(entry)
         if result.location:
             discovered.add_redirect(
@@ -205,8 +217,8 @@ class Settler:
         if result.kind is Kind.PAGE and result.outcome in _READ:
             discovered.add_page(entry.url_id, result.anchors)
         ask = asks.SOFT_404 if result.outcome is Outcome.SOFT_404 else 0
-        if result.links.hashes:
-            discovered.add_links(entry.url_id, depth + 1, result.links, ask)
+        if links.hashes:
+            discovered.add_links(entry.url_id, depth + 1, links, ask)
         for other_ask, links in result.withheld:
             kind = Kind.FEED if other_ask & asks.FEED else Kind.PAGE
             discovered.add_links(entry.url_id, depth + 1, links, ask | other_ask, kind)
