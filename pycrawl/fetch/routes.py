@@ -5,8 +5,7 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 from resource import RLIMIT_NOFILE, getrlimit
 from typing import NamedTuple
 
@@ -18,11 +17,12 @@ from pycrawl.fetch.faults import note_fault
 from pycrawl.fetch.loop import Loop
 from pycrawl.fetch.origins import Origin, origin_of
 from pycrawl.fetch.proxies import NO_PROXIES, Proxy
-from pycrawl.fetch.transport import Head, Request, Response, TransportSettings, WantsType, all_values, type_gate
+from pycrawl.fetch.transport import Head, Request, Response, TransportSettings, WantsType, type_gate
 from pycrawl.model import Outcome
 from pycrawl.urls.normal_form import MAX_HOST_LENGTH
 
 _PROXY_AUTHENTICATION = 407
+_ROUTES_KEPT = 16_384
 _FILES_PER_SLOT = 2  # descriptors: an open connection, and one that is kept for later
 
 OnDone = Callable[[Response], object]
@@ -63,6 +63,7 @@ def fill(response: Response, route: Route, head: Head, body: Body | None) -> Non
     response.status = head.status
     response.status_line = head.status_line
     response.headers = head.headers
+    response.first_values = head.first_values
 
 
 def _refusal(host: str, address: str) -> str:
@@ -72,7 +73,7 @@ def _refusal(host: str, address: str) -> str:
 
 def body_of(head: Head, limit: int) -> Body:
     """Returns an empty `Body` that decodes as the Content-Encoding headers of `head` say."""
-    return Body(b",".join(all_values(head.headers, b"content-encoding")), limit)
+    return Body(b",".join(head.all_values(b"content-encoding")), limit)
 
 
 # Called when the route is known: (request, time of submission, seconds spent on name look-ups, route).
@@ -109,6 +110,8 @@ class ResolvingTransport(ABC):
         self._resolver = resolver or Resolver(loop, settings.nameservers, settings.connect_timeout)
         self._proxies = settings.proxies
         self._guard = Guard(settings.allow_private, settings.allow_networks)
+        # The guard never changes its mind on an address, so a route that it permitted once holds.
+        self._direct_route = lru_cache(_ROUTES_KEPT)(self._find_direct_route)
         self._jar = CookieJar() if settings.cookies else None
         self._closed = False
 
@@ -150,8 +153,13 @@ class ResolvingTransport(ABC):
             self._fail_soon(request, started, Outcome.DNS_FAILURE, detail)
             return
         if self._jar is not None and not request.cookies:
-            request = replace(request, cookies=self._jar.header(request.url, time.time()))
+            request = request._replace(cookies=self._jar.header(request.url, time.time()))
         proxy = self._proxies.for_origin(origin) if self._proxies is not NO_PROXIES else None
+        if proxy is None and request.address:
+            route = self._direct_route(origin, request.address)
+            if route is not None:
+                go(request, started, 0.0, route)
+                return
         errand = _Errand(request, started, origin, proxy, go)
         if request.address and (proxy is None or proxy.takes_addresses):
             self._check(errand, 0.0, (request.address,))
@@ -161,6 +169,11 @@ class ResolvingTransport(ABC):
             self._on_answer(errand, 0.0, answer)
         else:
             self._resolver.resolve(origin.host, partial(self._on_late_answer, errand))
+
+    def _find_direct_route(self, origin: Origin, address: str) -> Route | None:
+        """The route to this address of an origin without a proxy; None if the guard does not permit it."""
+        permitted = self._guard.permitted((address,))
+        return Route(origin, permitted, address) if permitted else None
 
     def _looks_up(self, proxy: Proxy) -> bool:
         """True if the proxy looks the server's name up: it is a socks5h proxy, or every address is allowed anyway."""

@@ -11,11 +11,11 @@ import os
 import re
 import ssl
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Protocol, Self
+from typing import NamedTuple, Protocol, Self
 
 import certifi
 
@@ -34,11 +34,12 @@ REDIRECTS = frozenset((301, 302, 303, 307, 308))  # statuses whose Location is f
 TOO_BUSY = frozenset((429, 503))  # statuses that ask for fewer requests
 BODILESS = frozenset((204, 304))  # statuses of answers that have no body, whatever their headers say
 _COOKIE = "Cookie"
-_BLANKS = (b" ", b"\t")
+_BLANKS = b" \t"
 _LINE_ENDS = (b"\r\n", b"\n")
 _STATUS_LINE = re.compile(rb"HTTP/(?:1\.[01]|2)[ \t]([1-9][0-9]{2})(?![0-9])", re.IGNORECASE)
 MOST_HEADER_LINES = 1_000  # of an answer, with those of interim ones
 _MOST_LENGTH_DIGITS = 18
+_LONGEST_USUAL_LINE = 64  # bytes of a status line that is remembered
 _LONGEST_TYPE = 256  # bytes of a Content-Type that are looked at
 _CONTROLS = re.compile(r"[\0-\x1f\x7f]")
 
@@ -77,8 +78,7 @@ class RequestTerms:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(NamedTuple):
     """One GET or HEAD. `key` is the caller's and comes back unchanged; `headers` are for conditional requests.
 
     `address` (numeric), if set, is the only address dialled, and only connections made to it are used: politeness
@@ -118,6 +118,8 @@ class Response:
     damaged: bool = False  # the encoding breaks or ends too early; `body` is what could be decoded
     aborted_by_type: bool = False  # 2xx of a type that is not wanted: the body was not kept
     cookies: str = ""  # the Cookie header that went out
+    # Lower-case name → its first value, of `headers`, which nobody changes any more once this is there.
+    first_values: dict[bytes, bytes] | None = field(default=None, repr=False, compare=False)
 
     @property
     def set_cookies(self) -> list[bytes]:
@@ -181,19 +183,19 @@ class Transport(Protocol):
 
 def header(response: Response, name: bytes) -> bytes | None:
     """The first value of the header `name` (in lower case), or None."""
-    return find_header(response.headers, name)
+    known = response.first_values
+    if known is None:
+        known = response.first_values = first_values(response.headers)
+    return known.get(name)
 
 
-def find_header(headers: Headers, name: bytes) -> bytes | None:
-    length = len(name)  # looked at first: most names differ in it already
-    for key, value in headers:
-        if len(key) == length and key.lower() == name:
-            return value
-    return None
+def first_values(headers: Headers) -> dict[bytes, bytes]:
+    """The first value of each header, by its name in lower case. A page's headers are asked for ten times."""
+    return {name.lower(): value for name, value in reversed(headers)}
 
 
 def all_values(headers: Headers, name: bytes) -> list[bytes]:
-    length = len(name)
+    length = len(name)  # looked at first: most names differ in it already
     return [value for key, value in headers if len(key) == length and key.lower() == name]
 
 
@@ -222,6 +224,18 @@ def _latin(text: str) -> str:
     return text if text.isascii() else text.encode("latin-1", "replace").decode("latin-1")
 
 
+def _opening(line: bytes) -> tuple[bytes, int]:
+    """The status line without its end, and the status. Most answers of a crawl begin with the same line."""
+    if len(line) > _LONGEST_USUAL_LINE:
+        return line.rstrip(), status_of(line)
+    return _usual_opening(line)
+
+
+@lru_cache(maxsize=256)
+def _usual_opening(line: bytes) -> tuple[bytes, int]:
+    return line.rstrip(), status_of(line)
+
+
 def status_of(line: bytes) -> int:
     """Returns the status that a status line tells, in the forms that libcurl takes; 0 if it is none."""
     match = _STATUS_LINE.match(line)
@@ -231,7 +245,7 @@ def status_of(line: bytes) -> int:
 class Head:
     """Status and headers of an answer, from its raw lines. `fault` says why it cannot be used, if that is so."""
 
-    __slots__ = ("fault", "headers", "status", "status_line")
+    __slots__ = ("fault", "first_values", "headers", "status", "status_line")
 
     def __init__(self, lines: Iterable[bytes]) -> None:
         """Reads the first answer in `lines` that is not an interim one (1xx); trailers after it are ignored."""
@@ -240,41 +254,49 @@ class Head:
         self.headers: Headers = []
         self.fault = ""
         self._read(lines)
+        self.first_values = first_values(self.headers)
         if not self.status:
             self.fault = f"not a status line: {self.status_line[:80]!r}"
             return
-        for length in all_values(self.headers, b"content-length"):
+        for length in self.all_values(b"content-length"):
             if len(length.lstrip(b"0")) > _MOST_LENGTH_DIGITS:
                 self.fault = f"a Content-Length of {len(length)} digits"
 
     @property
     def length(self) -> int:
         """What Content-Length says; -1 if there is none. A head with a fault has none that can be read."""
-        length = find_header(self.headers, b"content-length") or b""
+        length = self.first_values.get(b"content-length", b"")
         return int(length.lstrip(b"0") or b"0") if length.isdigit() and not self.fault else -1
 
-    def _read(self, lines: Iterable[bytes]) -> None:
-        is_first = True
-        for line in lines:
-            if is_first:
-                self._open(line)
-                is_first = False
-                continue
-            name, colon, value = line.partition(b":")
-            if colon and name[:1] not in _BLANKS:
-                self.headers.append((name, value.strip()))
-            elif line in _LINE_ENDS:
-                if not 100 <= self.status < 200:
-                    return
-                is_first = True
-            elif line[:1] in _BLANKS and self.headers:  # obsolete line folding (RFC 9112, 5.2)
-                name, value = self.headers[-1]
-                self.headers[-1] = (name, (value + b" " + line.strip()).strip())
+    def all_values(self, name: bytes) -> list[bytes]:
+        """The values of all headers of this name (in lower case)."""
+        first = self.first_values.get(name)
+        if first is None:
+            return []
+        # As many names as headers: none stands twice.
+        return [first] if len(self.first_values) == len(self.headers) else all_values(self.headers, name)
 
-    def _open(self, line: bytes) -> None:
-        self.status_line = line.rstrip()
-        self.status = status_of(line)
-        self.headers = []
+    def _read(self, lines: Iterable[bytes]) -> None:
+        rest = iter(lines)
+        for line in rest:
+            self.status_line, self.status = _opening(line)
+            self.headers = []
+            if self._read_fields(rest) and not 100 <= self.status < 200:
+                return
+
+    def _read_fields(self, lines: Iterator[bytes]) -> bool:
+        """Read the headers of one answer. Returns True if their end was there."""
+        headers = self.headers
+        for line in lines:
+            name, colon, value = line.partition(b":")
+            if colon and line[0] not in _BLANKS:
+                headers.append((name, value.strip()))
+            elif line in _LINE_ENDS:
+                return True
+            elif line and line[0] in _BLANKS and headers:  # obsolete line folding (RFC 9112, 5.2)
+                name, value = headers[-1]
+                headers[-1] = (name, (value + b" " + line.strip()).strip())
+        return False
 
 
 def type_gate(wants_type: WantsType) -> Callable[[Head], bool]:
@@ -287,7 +309,7 @@ def type_gate(wants_type: WantsType) -> Callable[[Head], bool]:
     def keeps(head: Head) -> bool:
         if not 200 <= head.status < 300:
             return True
-        return wants((find_header(head.headers, b"content-type") or b"")[:_LONGEST_TYPE])
+        return wants(head.first_values.get(b"content-type", b"")[:_LONGEST_TYPE])
 
     return keeps
 

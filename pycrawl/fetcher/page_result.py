@@ -5,15 +5,15 @@ from __future__ import annotations
 import time
 from array import array
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import xxhash
 
 from pycrawl.config import Config
 from pycrawl.convert.converter import Converted
 from pycrawl.convert.kinds import DOCUMENT_TYPES, DocumentKind
-from pycrawl.fetch.transport import Response
-from pycrawl.fetcher.result import LONGEST_DETAIL, length_of, result, text_header, validators_of
+from pycrawl.fetch.transport import Response, all_values, header
+from pycrawl.fetcher.result import LONGEST_DETAIL, first_fields, length_of, result, text_header, validators_of
 from pycrawl.fetcher.without_body import WithoutBody
 from pycrawl.fingerprint.page_prints import packed
 from pycrawl.model import (
@@ -45,10 +45,11 @@ from pycrawl.urls import asks
 from pycrawl.urls.normal_form import UrlRules
 from pycrawl.urls.scope import Scope
 
-_SAMPLED = 16
+_SAMPLED = 64
 _FEW_LINKS = 64  # that are remembered, where all are forgotten before each page
 _NOINDEX = ("noindex", "none")
 _NOFOLLOW = ("nofollow", "none")
+_ROBOTS_TAG = b"x-robots-tag"
 
 
 _NOTHING_PACKED = Packed(NO_LINKS, (), {})
@@ -61,6 +62,17 @@ class _Reading(NamedTuple):
     packed: Packed
     wishes: frozenset[str]  # what server and page ask of robots
     look: CloseLook | None  # where one was asked for
+
+
+_NOTHING_READ = _Reading(Parsed(), _NOTHING_PACKED, frozenset(), None)
+
+
+class _Seen(NamedTuple):
+    """What the headers of an answer say of the page."""
+
+    etag: str
+    last_modified: str
+    length: int
 
 
 class FeedAnswers(Protocol):
@@ -124,7 +136,7 @@ class PageReader:
             return self.feed_reader.read(job._replace(kind=Kind.FEED, validators=NO_VALIDATORS), response)
         if response.aborted_by_type:
             return result(job, response, Outcome.UNWANTED_TYPE, detail=content_type)
-        validators: dict[str, Any] = {**validators_of(response), "length": length_of(response)}
+        seen = _Seen(**validators_of(response), length=length_of(response))
         flags = scan_body(response.body)
         body = Body(job.url, content_type, response.body, flags)
         parser = self._parsers.find(content_type, response.body)
@@ -132,7 +144,7 @@ class PageReader:
             return result(job, response, Outcome.UNWANTED_TYPE, detail=f"{kind} served as {content_type}")
         digest = xxhash.xxh3_128_digest(response.body, self._seed)
         if digest == job.validators.digest:
-            return result(job, response, Outcome.NOT_MODIFIED, **validators)
+            return _result(job, response, Outcome.NOT_MODIFIED, "", seen)
         detail = "" if parser is not None else missing_reader(media_type_of(content_type))
         if isinstance(parser, DocumentParser):
             parser = ConvertedDocument(converted if converted is not None else parser.converted(response.body))
@@ -140,16 +152,15 @@ class PageReader:
         try:
             reading = self._read(job, body, parser, self._header_wishes(response))
         except PluginFailed as failed:
-            return result(job, response, Outcome.PLUGIN_FAILED, detail=str(failed), **validators)
-        found: dict[str, Any] = {**reading.packed._asdict(), "close_look": reading.look}
+            return _result(job, response, Outcome.PLUGIN_FAILED, str(failed), seen)
         if not reading.wishes.isdisjoint(_NOINDEX):
-            return result(job, response, Outcome.NOINDEX, **found, **validators)
+            return _result(job, response, Outcome.NOINDEX, "", seen, reading)
         language = self._language(reading.page)
         if not self._scope.wants_language(language):
-            return result(job, response, Outcome.UNWANTED_LANGUAGE, detail=language, **found, **validators)
+            return _result(job, response, Outcome.UNWANTED_LANGUAGE, language, seen, reading)
         stored = self._stored(response, body, parser is None, reading.page, digest, language)
         self._pages += 1
-        return result(job, response, Outcome.FETCHED, body=stored, detail=detail, **found, **validators)
+        return _result(job, response, Outcome.FETCHED, detail, seen, reading, stored)
 
     def _language(self, page: Parsed) -> str:
         return language_of(page.language, page.content_or_text, self._detects_languages)
@@ -167,9 +178,10 @@ class PageReader:
         packed_links = self._packer.pack(page, job.url, self._ask(header_wishes, page))
         packed_at = clock()
         look = self._close_look(job, page, packed_links.links) if job.close_look and is_html else None
-        self.stage_seconds["parse"] += (parsed_at - begun) * _SAMPLED
-        self.stage_seconds["links"] += (packed_at - parsed_at) * _SAMPLED
-        self.stage_seconds["close look"] += (clock() - packed_at) * _SAMPLED
+        if packed_at:
+            self.stage_seconds["parse"] += (parsed_at - begun) * _SAMPLED
+            self.stage_seconds["links"] += (packed_at - parsed_at) * _SAMPLED
+            self.stage_seconds["close look"] += (clock() - packed_at) * _SAMPLED
         return _Reading(page, packed_links, wishes, look)
 
     def _obeyed(self, url: str, header_wishes: frozenset[str], page_wishes: frozenset[str]) -> frozenset[str]:
@@ -189,8 +201,10 @@ class PageReader:
 
     def _header_wishes(self, response: Response) -> frozenset[str]:
         """What the server asks of robots that keep and follow."""
-        values = [value.decode("latin-1") for name, value in response.headers if name.lower() == b"x-robots-tag"]
-        return directives(values, self._agent) if values else frozenset()
+        if header(response, _ROBOTS_TAG) is None:
+            return frozenset()
+        values = [value.decode("latin-1") for value in all_values(response.headers, _ROBOTS_TAG)]
+        return directives(values, self._agent)
 
     def _close_look(self, job: FetchJob, page: Parsed, links: PackedLinks) -> CloseLook:
         pairs = sample(page.text, job.url)
@@ -235,8 +249,9 @@ class PageReader:
         )
         if self._compress:
             record = trec_web.pack(record)
-        self.stage_seconds["prints"] += (printed - begun) * _SAMPLED
-        self.stage_seconds["record"] += (clock() - printed) * _SAMPLED
+        if printed:
+            self.stage_seconds["prints"] += (printed - begun) * _SAMPLED
+            self.stage_seconds["record"] += (clock() - printed) * _SAMPLED
         return StoredBody(
             record=record,
             body_length=len(response.body),
@@ -251,6 +266,31 @@ class PageReader:
             is_unread=is_unread,
             language=language,
         )
+
+
+def _result(
+    job: FetchJob,
+    response: Response,
+    outcome: Outcome,
+    detail: str,
+    seen: _Seen,
+    reading: _Reading = _NOTHING_READ,
+    stored: StoredBody | None = None,
+) -> FetchResult:
+    """The result of an answer that has a body. Most results are such, so they do not go through a dict of fields."""
+    links, withheld, filtered, anchors = reading.packed
+    return FetchResult(
+        *first_fields(job, response, outcome, detail),
+        etag=seen.etag,
+        last_modified=seen.last_modified,
+        length=seen.length,
+        body=stored,
+        links=links,
+        withheld=withheld,
+        anchors=anchors,
+        filtered=filtered,
+        close_look=reading.look,
+    )
 
 
 def _stopped_clock() -> float:

@@ -33,7 +33,7 @@ from pycrawl.fetcher.result import result, unfetched
 from pycrawl.fetcher.robots_result import RobotsReader, RulesCache
 from pycrawl.fetcher.sitemap_result import SitemapReader
 from pycrawl.fetcher.without_body import WithoutBody
-from pycrawl.model import FetchJob, FetchResult, Jobs, Kind, Outcome, Results
+from pycrawl.model import FetchJob, FetchResult, Jobs, Kind, Outcome, Results, Validators
 from pycrawl.parse.feed_types import FEED_TYPES, media_type_of
 from pycrawl.parse.xml_guard import MOST_BYTES as SITEMAP_BYTES
 from pycrawl.processes.allocation import collect_rarely, keep_freed_memory
@@ -163,26 +163,21 @@ class Fetcher:
             self._submit(job)
 
     def _submit(self, job: FetchJob) -> None:
-        headers = []
-        if job.validators.etag:
-            headers.append(("If-None-Match", job.validators.etag))
-        if job.validators.last_modified:
-            headers.append(("If-Modified-Since", job.validators.last_modified))
+        settings = self._settings.of_url(job.url)
         request = Request(
             key=job.url_id,
             url=job.url,
-            headers=tuple(headers),
+            headers=_conditions(job.validators),
             any_type=job.kind in _ANY_TYPE,
             is_head=job.kind is Kind.HEAD,
             address=job.address,
             cookies=job.cookies,
-            terms=self._terms_of(job),
-            connections=self._settings.of_url(job.url).politeness.connections_per_host,
+            terms=self._terms_of(job, settings),
+            connections=settings.politeness.connections_per_host,
         )
         self._transport.submit(request)
 
-    def _terms_of(self, job: FetchJob) -> RequestTerms | None:
-        settings = self._settings.of_url(job.url)
+    def _terms_of(self, job: FetchJob, settings: HostSettings) -> RequestTerms | None:
         if job.kind is Kind.SITEMAP:
             if settings not in self._sitemap_terms:
                 terms = RequestTerms.for_host(self._config, settings)
@@ -301,6 +296,15 @@ class Fetcher:
             raise CoordinatorGone from None
         if not self._results.is_waiting:
             self._loop.remove_writer(self._results.fileno())
+
+
+def _conditions(validators: Validators) -> tuple[tuple[str, str], ...]:
+    """Returns the headers of a conditional request."""
+    etag, last_modified, _ = validators
+    if not etag and not last_modified:
+        return ()
+    headers = (("If-None-Match", etag), ("If-Modified-Since", last_modified))
+    return tuple([(name, value) for name, value in headers if value])
 
 
 def _with_feeds(wants_type: WantsType) -> WantsType:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import time
 
 from pycrawl.fetch.transport import TOO_BUSY, Response, header
-from pycrawl.model import FetchJob, FetchResult, Outcome
+from pycrawl.model import FetchJob, FetchResult, Kind, Outcome
 from pycrawl.policy.politeness import retry_after_seconds
 
 LONGEST_DETAIL = 300  # characters
 _LONGEST_VALIDATOR = 1_000  # characters: what comes back with every visit must stay small
 _MOST_LENGTH_DIGITS = 18
+
+_FirstFields = tuple[int, int, Kind, Outcome, float, float, float, int, str, str, int]
 
 
 def text_header(response: Response, name: bytes) -> str:
@@ -45,19 +47,24 @@ def detail_of(text: str) -> str:
 
 def result(job: FetchJob, response: Response, outcome: Outcome, detail: str = "", **more: object) -> FetchResult:
     """The result of a job with what every answer has."""
-    return FetchResult(
-        url_id=job.url_id,
-        host_id=job.host_id,
-        kind=job.kind,
-        outcome=outcome,
-        started=response.started,
-        ended=response.ended,
-        fetched_at=response.fetched_at,
-        status=response.status,
-        detail=detail_of(detail or response.detail),
-        address=response.address,
-        wire_bytes=response.wire_bytes,
-        **more,  # type: ignore[arg-type]  # the callers above are the only ones
+    return FetchResult(*first_fields(job, response, outcome, detail), **more)  # type: ignore[arg-type]  # the callers' word
+
+
+def first_fields(job: FetchJob, response: Response, outcome: Outcome, detail: str) -> _FirstFields:
+    """The fields that the result of every answer has, in the order of `FetchResult`."""
+    detail = detail or response.detail
+    return (
+        job.url_id,
+        job.host_id,
+        job.kind,
+        outcome,
+        response.started,
+        response.ended,
+        response.fetched_at,
+        response.status,
+        detail_of(detail) if detail else "",
+        response.address,
+        response.wire_bytes,
     )
 
 

@@ -152,25 +152,48 @@ static size_t without_fragment(const char *text, size_t length) {
     return mark != NULL && (mark == text || (byte)mark[-1] > ' ') ? (size_t)(mark - text) : length;
 }
 
-static int look_at(const LinkCache *cache, const Place *place, PyObject *href, bool skips_empty, uint64_t own, Found *found) {
+/* A link of a page, on its way to being looked up. */
+typedef struct {
+    PyObject *href;
+    const char *text; /* NULL: half a surrogate pair, which no decoder leaves */
+    size_t size, length; /* with and without its fragment */
+    uint64_t key; /* of the text written out, or as it stands */
+    bool is_written; /* out; only such texts are remembered */
+} Asked;
+
+/* Finds out what to look for, and asks for its bucket. The table is larger than the processor's caches, so nearly every
+   look-up waits for the memory; those of a page wait all at once. */
+static void ask_for(const LinkCache *cache, const Place *place, PyObject *href, Asked *asked) {
     Py_ssize_t size;
-    const char *text = PyUnicode_AsUTF8AndSize(href, &size);
-    if (text == NULL) { /* half a surrogate pair, which no decoder leaves */
+    *asked = (Asked){.href = href, .text = PyUnicode_AsUTF8AndSize(href, &size)};
+    if (asked->text == NULL) {
         PyErr_Clear();
-        return PyList_Append(found->unknown, href);
+        return;
     }
-    size_t length = without_fragment(text, (size_t)size);
-    if (length == 0 && skips_empty) {
-        return 0;
-    }
+    asked->size = (size_t)size;
+    asked->length = without_fragment(asked->text, asked->size);
     char written[LONGEST_TEXT];
-    size_t written_length = length ? write_out(place, text, length, written) : 0;
-    uint64_t key = written_length ? key_of(cache, (const byte *)written, written_length)
-                                  : key_of(cache, (const byte *)text, length);
-    if (!add_to_set(found->texts, found->mask, key)) {
+    size_t written_length = asked->length ? write_out(place, asked->text, asked->length, written) : 0;
+    asked->is_written = written_length > 0;
+    if (asked->is_written) {
+        asked->key = key_of(cache, (const byte *)written, written_length);
+        __builtin_prefetch(bucket_of(cache, asked->key));
+    } else {
+        asked->key = key_of(cache, (const byte *)asked->text, asked->length);
+    }
+}
+
+static int look_at(const LinkCache *cache, const Asked *asked, bool skips_empty, uint64_t own, Found *found) {
+    if (asked->text == NULL) {
+        return PyList_Append(found->unknown, asked->href);
+    }
+    if (asked->length == 0 && skips_empty) {
         return 0;
     }
-    uint64_t value = written_length ? remembered(cache, key) : 0;
+    if (!add_to_set(found->texts, found->mask, asked->key)) {
+        return 0;
+    }
+    uint64_t value = asked->is_written ? remembered(cache, asked->key) : 0;
     if (value >= FIRST_HASH) {
         if (value != own && add_to_set(found->values, found->mask, value)) {
             found->known[found->known_count++] = value;
@@ -181,10 +204,10 @@ static int look_at(const LinkCache *cache, const Place *place, PyObject *href, b
         found->reasons[found->reason_count++] = (byte)value;
         return 0;
     }
-    if (length == (size_t)size) {
-        return PyList_Append(found->unknown, href);
+    if (asked->length == asked->size) {
+        return PyList_Append(found->unknown, asked->href);
     }
-    PyObject *kept = PyUnicode_DecodeUTF8(text, (Py_ssize_t)length, NULL);
+    PyObject *kept = PyUnicode_DecodeUTF8(asked->text, (Py_ssize_t)asked->length, NULL);
     int failed = kept == NULL ? -1 : PyList_Append(found->unknown, kept);
     Py_XDECREF(kept);
     return failed;
@@ -197,30 +220,35 @@ static PyObject *look_at_all(const LinkCache *cache, const Place *place, PyObjec
         slots *= 2;
     }
     Found found = {.mask = slots - 1, .unknown = PyList_New(0)};
+    Asked *asked = malloc(((size_t)count + 1) * sizeof *asked);
     found.texts = calloc(2 * slots, sizeof *found.texts);
     found.known = malloc(((size_t)count + 1) * sizeof *found.known);
     found.reasons = malloc((size_t)count + 1);
     PyObject *result = NULL;
     bool failed = found.unknown == NULL;
-    if (found.texts == NULL || found.known == NULL || found.reasons == NULL) {
+    if (asked == NULL || found.texts == NULL || found.known == NULL || found.reasons == NULL) {
         PyErr_NoMemory();
         failed = true;
     } else {
         found.values = found.texts + slots;
     }
-    for (Py_ssize_t place_in_list = 0; !failed && place_in_list < count; place_in_list++) {
-        PyObject *href = PyList_GetItem(hrefs, place_in_list);
+    for (Py_ssize_t number = 0; !failed && number < count; number++) {
+        PyObject *href = PyList_GetItem(hrefs, number);
         if (href == NULL || !PyUnicode_Check(href)) {
             PyErr_SetString(PyExc_TypeError, "expected a list of texts");
             failed = true;
         } else {
-            failed = look_at(cache, place, href, skips_empty, own, &found) < 0;
+            ask_for(cache, place, href, &asked[number]);
         }
+    }
+    for (Py_ssize_t number = 0; !failed && number < count; number++) {
+        failed = look_at(cache, &asked[number], skips_empty, own, &found) < 0;
     }
     if (!failed) {
         result = Py_BuildValue("y#y#O", found.known, (Py_ssize_t)(found.known_count * sizeof *found.known), found.reasons,
                                (Py_ssize_t)found.reason_count, found.unknown);
     }
+    free(asked);
     free(found.texts);
     free(found.known);
     free(found.reasons);

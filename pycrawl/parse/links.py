@@ -95,8 +95,10 @@ class LinkPacker:
             self._withhold(withheld, ask, [*page.hrefs, *page.nofollow_hrefs], place, filtered)
         else:
             links = self._pack(page.hrefs, place, filtered)
-            self._withhold(withheld, asks.REL, page.nofollow_hrefs, place, filtered)
-        self._withhold(withheld, ask | asks.FEED, page.feed_hrefs, place, filtered)
+            if page.nofollow_hrefs:
+                self._withhold(withheld, asks.REL, page.nofollow_hrefs, place, filtered)
+        if page.feed_hrefs:
+            self._withhold(withheld, ask | asks.FEED, page.feed_hrefs, place, filtered)
         return Packed(links, tuple(withheld), filtered, self._pack_anchors(page, place))
 
     def _pack_anchors(self, page: Parsed, place: _Place) -> PackedAnchors | None:
@@ -126,10 +128,9 @@ class LinkPacker:
         place: _Place,
         filtered: dict[str, int],
     ) -> None:
-        if hrefs:
-            links = self._pack(hrefs, place, filtered)
-            if links.hashes:
-                withheld.append((ask, links))
+        links = self._pack(hrefs, place, filtered)
+        if links.hashes:
+            withheld.append((ask, links))
 
     def _pack(self, hrefs: list[str], place: _Place, filtered: dict[str, int]) -> PackedLinks:
         if len(hrefs) > place.max_links:
@@ -167,12 +168,15 @@ class LinkPacker:
     def _find(self, href: str, place: _Place) -> _Found:
         text = absolute(href, place.home, place.folder)
         url = self._normalise(text) if text else normalise(href, self._rules, place.base)
-        judged = self._judge(url, text or href)
-        if text:
-            value = _CODES[judged] if isinstance(judged, Reason) else judged[1]
-            if isinstance(judged, Reason) or value >= FIRST_HASH:
-                self._cache.add(text, value)
-        return self._once_told(judged, place.own_hash)
+        if url is None or self._scope.is_too_long(url):
+            reason = Reason.TOO_LONG if url is not None else _why_not_a_url(text or href)
+            if text:
+                self._cache.add(text, _CODES[reason])
+            return reason
+        link_hash = url_hash(url, self._seed)
+        if text and link_hash >= FIRST_HASH:
+            self._cache.add(text, link_hash)
+        return link_hash if self._note_told(link_hash, place.own_hash) else (url, link_hash)
 
     def _normalise(self, absolute: str) -> str | None:
         start = likely_origin(absolute)
@@ -185,23 +189,16 @@ class LinkPacker:
             self._origins.add(start)
         return url
 
-    def _judge(self, url: str | None, href: str) -> tuple[str, int] | Reason:
-        if url is None:
-            return _why_not_a_url(href)
-        return Reason.TOO_LONG if self._scope.is_too_long(url) else (url, url_hash(url, self._seed))
-
-    def _once_told(self, found: tuple[str, int] | Reason, own_hash: int) -> _Found:
-        """Send a URL's text the first time, its hash afterwards. The receiver must keep every text.
+    def _note_told(self, link_hash: int, own_hash: int) -> bool:
+        """Note that the coordinator is told of a URL. Returns whether it knew that before: a URL's text is sent the
+        first time, its hash afterwards, and the receiver must keep every text.
 
         A page's own URL came from the coordinator, which so knows it.
         """
-        if isinstance(found, Reason):
-            return found
-        link_hash = found[1]
         slot = link_hash & self._last_slot
         is_known = link_hash in (own_hash, self._sent[slot])
         self._sent[slot] = link_hash
-        return link_hash if is_known else found
+        return is_known
 
 
 def _new_cache(seed: int, entries: int) -> Any:

@@ -35,6 +35,7 @@ from pycrawl.errors import StoreError
 from pycrawl.native.body_scan import DOC_TAG, NUL, scan_body
 
 MAX_RECORD_BYTES = 100_000_000  # Indri does not read longer documents
+_LONGEST_USUAL_TYPE = 128  # characters of a Content-Type header that is remembered
 _MAX_HEAD_BYTES = 100  # of the lines that `head` makes
 
 BadStream = cast(type[Exception], isal_zlib.error)  # isal's own types call it an instance
@@ -154,8 +155,15 @@ def _percent_encoded(url: str) -> str:
 def _media_type(content_type: str) -> str:
     """Returns the media type without parameters and white space, because readers split the first header line at
     spaces."""
+    return _remembered_type(content_type) if len(content_type) <= _LONGEST_USUAL_TYPE else _type_of(content_type)
+
+
+def _type_of(content_type: str) -> str:
     media_type = "".join(content_type.partition(";")[0].split())
     return media_type if media_type and media_type.isascii() else UNKNOWN_TYPE
+
+
+_remembered_type = lru_cache(maxsize=1_024)(_type_of)
 
 
 def _header_block(first: str, status_line: bytes, headers: Sequence[tuple[bytes, bytes]]) -> bytes:
@@ -166,7 +174,7 @@ def _header_block(first: str, status_line: bytes, headers: Sequence[tuple[bytes,
     block = b"\n".join(lines)
     if b"\r" in block or b"\0" in block or block.count(b"\n") != len(lines) - 1:
         block = b"\n".join([_FOLD.sub(b" ", line.replace(b"\0", b"")) for line in lines])
-    return _disarm(block) if _TAG.search(block) else block
+    return _disarm(block) if b"<" in block and _TAG.search(block) else block
 
 
 def _escape(body: bytes, seen: int) -> tuple[bytes, bytes]:

@@ -20,6 +20,7 @@ from pycrawl.urls.parts import host_key
 from pycrawl.urls.ports import REFUSED_PORTS
 from pycrawl.urls.reasons import Reason
 
+_HOSTS_KEPT = 16_384  # hosts whose verdicts are remembered
 _LONGEST_WORD = 100  # characters that a plugin may say of a URL
 _GROUPS = {  # names in scope.content_types → media types
     "pages": frozenset(("text/html", "application/xhtml+xml", "text/plain")),
@@ -86,6 +87,8 @@ class Scope:
         self._deny_patterns = scope.deny_patterns
         self._refused_ports = REFUSED_PORTS - {str(port) for port in config.security.allow_ports}
         self._lists_hosts = len(self._allow_hosts) + len(self._deny_hosts) > 0
+        # By host key. The lists are never changed, so a verdict holds for as long as they do.
+        self._host_verdicts: dict[str, Reason | None] = {}
         self._filters = [_filter(name, config) for name in scope.filters]
         self._path_checks = self._new_path_checks()
         self._lists_paths = bool(self._path_checks or self._filters)
@@ -102,6 +105,15 @@ class Scope:
 
     def host_verdict(self, key: str) -> Reason | None:
         """Why nothing may be asked of the host with this `host_key`, whatever the URL; None: the host is wanted."""
+        try:
+            return self._host_verdicts[key]
+        except KeyError:
+            if len(self._host_verdicts) >= _HOSTS_KEPT:
+                self._host_verdicts.clear()
+            verdict = self._host_verdicts[key] = self._judge_host(key)
+            return verdict
+
+    def _judge_host(self, key: str) -> Reason | None:
         if ":" in key and key.rpartition(":")[2] in self._refused_ports:
             return Reason.PORT
         if key in self._deny_hosts:
