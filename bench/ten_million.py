@@ -152,7 +152,10 @@ class Maker:
         packed = np.array(hashes, np.uint64).tobytes()
         words = [b"to page %d" % (url_id * 7 % 99_991), b"next", b"home", *[b"more"] * (len(hashes) - 3)]
         anchors = PackedAnchors(
-            packed, b"".join(xxhash.xxh3_64_digest(word) for word in words), b"\n".join(words), bytes(len(words))
+            np.arange(len(hashes), dtype=np.uint32).tobytes(),
+            b"".join(xxhash.xxh3_64_digest(word) for word in words),
+            b"\n".join(words),
+            bytes(len(words)),
         )
         self._session.discovered.add_page(url_id, anchors)
         self._session.discovered.add_links(url_id, 1, PackedLinks(packed, "\n".join(texts).encode(), len(texts)))

@@ -240,11 +240,15 @@ NO_LINKS = PackedLinks()
 
 
 class PackedAnchors(NamedTuple):
-    """The links of a page with their texts, each distinct one once, in the order of the page, as columns. All texts
-    are here: none is left out because it was sent before. The URLs are among the page's `PackedLinks`."""
+    """The links of a page with their texts, each distinct one once, in the order of the page, as columns; behind them
+    those that have no place in its text, as <link>. All texts are here: none is left out because it was sent before.
 
-    urls: bytes = b""  # the hashes of the URLs, as little-endian uint64
-    text_hashes: bytes = b""  # the hashes of the texts, likewise; 0: it has none
+    **Every link of the page has a row**: the receiver keeps what the rows say, and looks at no other list. A link is
+    named by its place among all that the result has of the page: those of `links`, and behind them those of `withheld`,
+    in their order."""
+
+    places: bytes = b""  # of the links, as little-endian uint32
+    text_hashes: bytes = b""  # the hashes of the texts, as little-endian uint64; 0: it has none
     texts: bytes = b""  # UTF-8, joined by "\n"; without line breaks, at most LONGEST_ANCHOR bytes each
     flags: bytes = b""  # one byte for each: bits of `urls/link_flags.py`
 

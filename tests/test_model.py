@@ -21,7 +21,7 @@ JOB = model.FetchJob(
 )
 BODY = model.StoredBody(b"record", 9, b"d" * 16, "text/html", "utf-8", "big5", b"\x01", True)
 CLOSE_LOOK = model.CloseLook("/0", "/…", b"12345678", (1, 2), model.Closure.SECTION, 1)
-ANCHORS = model.PackedAnchors(b"12345678", b"87654321", b"text", b"\x01")
+ANCHORS = model.PackedAnchors(b"1234", b"87654321", b"text", b"\x01")
 NAMED = model.Named(Kind.PAGE, model.PackedLinks(b"12345678", b"http://b/", 1), 16, -1, bytes(6))
 ENTRY = model.EntryDocument("http://a/feed#entry-1", 7, BODY)
 SOURCE = model.SourceAnswer((NAMED,), (ENTRY,), False, b"d" * 16, 2, 60.0, 1, 2, "http://hub/", "http://a/feed")

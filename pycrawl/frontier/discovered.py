@@ -8,14 +8,18 @@ does not come again.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pycrawl.model import Kind, Named, PackedAnchors, PackedLinks, Via
+from pycrawl.urls import asks
+from pycrawl.urls.link_flags import WITHHELD
 
 _HASH_BYTES = 8
+_NUMBERS = 4  # of a stretch of links
 
 
 class Source(NamedTuple):
@@ -35,11 +39,11 @@ class Source(NamedTuple):
     superseded: bool = False  # a newer version of the parent is known: its links are kept, and not these
 
 
-class Anchors(NamedTuple):
-    """Links with texts, as columns."""
+class PageLinks(NamedTuple):
+    """The links of pages that were read with the texts of links, as columns; those of one page in a row."""
 
-    pages: NDArray[np.uint64]  # ids of the pages that they stand on
-    urls: NDArray[np.uint64]  # hashes
+    pages: NDArray[np.uint32]  # ids of the pages that they stand on
+    at: NDArray[np.int64]  # the place in the batch of the URL that they lead to
     text_hashes: NDArray[np.uint64]
     texts: bytes  # joined by "\n"
     flags: NDArray[np.uint8]
@@ -61,6 +65,12 @@ class Discovered:
         self.from_pages = False  # True if some URL was found on a page, so that in-links have to be counted
         self.has_sources = False  # True if some URL is named as a sitemap or feed, or comes with hints
         self._anchors: dict[int, PackedAnchors | None] = {}  # page that was read → its links with texts, if wanted
+        # Page with such → where its links stand in the batch, in their order. Each stretch of them has four numbers:
+        # 1 if it is counted from the first link with text and 0 if from the first without, its first link, how many
+        # it has, and the bits of `urls/link_flags.py` that all of them have.
+        self._stretches: dict[int, list[int]] = {}
+        self._texts = 0  # URLs with text that are no seeds
+        self._hashes = 0  # URLs without text
 
     @property
     def is_empty(self) -> bool:
@@ -76,28 +86,58 @@ class Discovered:
         if kind is not Kind.PAGE:
             self.has_sources = True
             rise = MOST_RISE
+        stretches = self._stretches.get(parent_id)
+        if stretches is not None and not superseded:
+            flags = WITHHELD if ask & ~asks.KINDS else 0
+            rest = len(links.hashes) // _HASH_BYTES - links.texts_count
+            stretches += (1, self._texts, links.texts_count, flags, 0, self._hashes, rest, flags)
         self._add(Source(parent_id, depth, 0, Via.LINK, ask, kind, rise, superseded=superseded), links)
 
     def add_page(self, page_id: int, anchors: PackedAnchors | None) -> None:
-        """Note that a page was read, so that its links replace those that it had before, even if it has none now."""
+        """Note that a page was read, so that its links replace those that it had before, even if it has none now. They
+        are added next, in the order in which `anchors` counts them."""
         self._anchors[page_id] = anchors
+        if anchors is not None:
+            self._stretches[page_id] = []
+        else:
+            self._stretches.pop(page_id, None)
 
     @property
     def pages_read(self) -> dict[int, bool]:
         """Returns the ids of the pages that were read, and for each whether texts of links were wanted."""
         return {page: anchors is not None for page, anchors in self._anchors.items()}
 
-    def anchors(self) -> Anchors:
+    def has_texts(self, page_id: int) -> bool:
+        """True if `page_links` has the links of the page."""
+        return page_id in self._stretches
+
+    def page_links(self) -> PageLinks:
         """Returns the links of all pages that were read with texts."""
-        found = [(page, anchors) for page, anchors in self._anchors.items() if anchors is not None and anchors.flags]
-        pages = np.array([page for page, _ in found], np.uint64)
-        return Anchors(
-            np.repeat(pages, [len(anchors.flags) for _, anchors in found]),
-            np.frombuffer(b"".join([anchors.urls for _, anchors in found]), np.uint64),
+        found = [(page, self._anchors[page] or PackedAnchors()) for page in self._stretches]
+        at, flags, starts, counts = self._links_by_page()
+        rows = np.array([len(anchors.flags) for _, anchors in found], np.int64)
+        places = np.frombuffer(b"".join([anchors.places for _, anchors in found]), np.uint32)
+        # A place that is none would be a fault of the fetcher: such a row names the last link of its page.
+        numbers = np.repeat(starts, rows) + np.minimum(places, np.repeat(np.maximum(counts - 1, 0), rows))
+        return PageLinks(
+            np.repeat(np.array([page for page, _ in found], np.uint32), rows),
+            at[numbers],
             np.frombuffer(b"".join([anchors.text_hashes for _, anchors in found]), np.uint64),
-            b"\n".join([anchors.texts for _, anchors in found]),
-            np.frombuffer(b"".join([anchors.flags for _, anchors in found]), np.uint8),
+            b"\n".join([anchors.texts for _, anchors in found if anchors.flags]),
+            np.frombuffer(b"".join([anchors.flags for _, anchors in found]), np.uint8) | flags[numbers],
         )
+
+    def _links_by_page(self) -> tuple[NDArray[np.int64], NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]:
+        """Returns four arrays: for each link of each page with texts, in their order, its place in the batch and the
+        flags of its stretch; for each page, where its links begin in these, and how many it has."""
+        of_page = list(self._stretches.values())
+        has_text, firsts, lengths, flags = np.array([*chain.from_iterable(of_page)], np.int64).reshape(-1, _NUMBERS).T
+        begins = np.where(has_text > 0, self.seeds, self.seeds + self._texts) + firsts
+        ends = np.cumsum(lengths)
+        at = np.arange(int(lengths.sum())) + np.repeat(begins - (ends - lengths), lengths)
+        behind = np.append(0, ends)[np.cumsum([len(some) // _NUMBERS for some in of_page], dtype=np.int64)]
+        starts = np.append(0, behind)[:-1]
+        return at, np.repeat(flags, lengths).astype(np.uint8), starts, behind - starts
 
     def add_robots_sitemaps(self, parent_id: int, depth: int, links: PackedLinks, ask: int, voucher: str) -> None:
         """Add the sitemaps that the robots.txt of the host `voucher` names."""
@@ -116,8 +156,10 @@ class Discovered:
         cut = links.texts_count * _HASH_BYTES
         if cut:
             self._with_text.append((source, links.hashes[:cut], links.texts, links.verdicts))
+            self._texts += links.texts_count
         if cut < len(links.hashes):
             self._known.append((source, links.hashes[cut:]))
+            self._hashes += (len(links.hashes) - cut) // _HASH_BYTES
         self.count += len(links.hashes) // _HASH_BYTES
 
     def add_redirect(
@@ -128,6 +170,7 @@ class Discovered:
         self.has_sources |= kind is not Kind.PAGE
         source = Source(parent_id, depth, hops, Via.REDIRECT, ask, kind, 0, level)
         self._with_text.append((source, _packed_hashes([url_hash]), url.encode(), bytes([verdict])))
+        self._texts += 1
         self.count += 1
 
     def add_seeds(

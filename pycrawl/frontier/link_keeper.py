@@ -5,20 +5,17 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pycrawl.frontier.discovered import Anchors, Discovered, Source
+from pycrawl.frontier.discovered import Discovered, PageLinks, Source
 from pycrawl.model import Via
-from pycrawl.state.arrays import lines_at, places_in
+from pycrawl.state.arrays import lines_at
 from pycrawl.state.links import Columns, Links
-from pycrawl.state.url_seen import Looked
 from pycrawl.urls import asks
-from pycrawl.urls.link_flags import FRAME, LEAD, WITHHELD
+from pycrawl.urls.link_flags import LEAD, WITHHELD
 
 U32 = NDArray[np.uint32]
 U64 = NDArray[np.uint64]
-U8 = NDArray[np.uint8]
 I64 = NDArray[np.int64]
 
-_KINDS = asks.SITEMAP | asks.FEED  # bits that say what a URL is, and not that it is not to be followed
 _LEADS = (Via.REDIRECT, Via.SITEMAP, Via.FEED)  # what is named so is as deep as what names it
 _ID_BITS = np.uint64(32)
 
@@ -27,61 +24,56 @@ class LinkKeeper:
     def __init__(self, links: Links) -> None:
         self._links = links
 
-    def keep(self, batch: Discovered, looked: Looked, ids: U32, sources: list[Source], source_of: I64) -> None:
+    def keep(self, batch: Discovered, ids: U32, sources: list[Source], source_of: I64) -> None:
         """Keep what each page, sitemap or feed of the batch names or redirects to, and the texts of its links. `ids`
         are those of the batch's URLs, `source_of` says for each which source it has."""
-        read = batch.pages_read
-        pairs, flags = _pairs(ids, sources, source_of)
-        anchors = batch.anchors()
-        places, is_named = _places(anchors, looked, pairs)
-        named = np.flatnonzero(is_named)
-        text_ids = self._links.texts.ids_of(
-            anchors.text_hashes[named], lambda wanted: lines_at(anchors.texts, named[wanted])
-        )
-        # What has no place in the text of its page, as <link>, stands behind what has.
-        others = np.ones(len(pairs), np.bool_)
-        others[places] = False
-        flags_of_others = flags[others]
-        with_texts = np.array([page for page, wanted in read.items() if wanted], np.uint64)
-        flags_of_others[np.isin(pairs[others] >> _ID_BITS, with_texts)] |= FRAME
-        whole = np.concatenate((pairs[places], pairs[others]))
-        links = Columns(
-            (whole >> _ID_BITS).astype(np.uint32),
-            whole.astype(np.uint32),
-            np.concatenate((text_ids, np.zeros(len(flags_of_others), np.uint32))),
-            np.concatenate((anchors.flags[is_named] | flags[places], flags_of_others)),
-        )
+        links = _joined(self._with_texts(batch.page_links(), ids), _without_texts(batch, ids, sources, source_of))
         continued = {source.parent_id for source in sources if source.continues}
-        self._links.put(links, read, continued)
+        self._links.put(links, batch.pages_read, continued)
+
+    def _with_texts(self, found: PageLinks, ids: U32) -> Columns:
+        """Returns the links of the pages that were read with texts."""
+        targets = ids[found.at]
+        known = np.flatnonzero(targets)
+        text_ids = self._links.texts.ids_of(
+            found.text_hashes[known], lambda wanted: lines_at(found.texts, known[wanted])
+        )
+        return Columns(found.pages[known], targets[known], text_ids, found.flags[known])
 
 
-def _pairs(ids: U32, sources: list[Source], source_of: I64) -> tuple[U64, U8]:
-    """Returns each link of the batch once, as the id of its page and that of its target in one number, ascending; and
-    its flags, as far as the source tells them. A link that one of several does not ask to leave alone is followed."""
-    pages = np.array(
-        [0 if source.via is Via.ROBOTS or source.superseded else source.parent_id for source in sources], np.uint64
+def _joined(one: Columns, other: Columns) -> Columns:
+    if not len(other.pages):
+        return one
+    return Columns(
+        np.concatenate((one.pages, other.pages)),
+        np.concatenate((one.targets, other.targets)),
+        np.concatenate((one.texts, other.texts)),
+        np.concatenate((one.flags, other.flags)),
     )
-    told = np.array([_flags_of(source) for source in sources], np.uint8)
-    pairs = (pages[source_of] << _ID_BITS) | ids
-    is_kept = (pages[source_of] > 0) & (ids > 0)
-    pairs, flags = pairs[is_kept], told[source_of][is_kept]
+
+
+def _without_texts(batch: Discovered, ids: U32, sources: list[Source], source_of: I64) -> Columns:
+    """Returns all other links of the batch, each once, by page and target, with flags as far as the source tells them.
+    A link that one of several does not ask to leave alone is followed."""
+    pages = np.array([_page_of(source, batch) for source in sources], np.uint64)
+    places = np.flatnonzero((pages > 0)[source_of] & (ids > 0)) if pages.any() else np.empty(0, np.int64)
+    told = np.array([_flags_of(source) for source in sources], np.uint8)[source_of[places]]
+    pairs = (pages[source_of[places]] << _ID_BITS) | ids[places]
     order = pairs.argsort()
-    pairs, flags = pairs[order], flags[order]
+    pairs, told = pairs[order], told[order]
     starts = np.flatnonzero(np.diff(pairs, prepend=np.uint64(0)))  # no pair is 0
-    return pairs[starts], np.minimum.reduceat(flags, starts) if len(starts) else flags
+    pairs, told = pairs[starts], np.minimum.reduceat(told, starts) if len(starts) else told
+    no_texts = np.zeros(len(pairs), np.uint32)
+    return Columns((pairs >> _ID_BITS).astype(np.uint32), pairs.astype(np.uint32), no_texts, told)
+
+
+def _page_of(source: Source, batch: Discovered) -> int:
+    """Returns the id of what names the URLs of a source; 0 if their links are not kept, or by `page_links`."""
+    if source.via is Via.ROBOTS or source.superseded or (source.via is Via.LINK and batch.has_texts(source.parent_id)):
+        return 0
+    return source.parent_id
 
 
 def _flags_of(source: Source) -> int:
-    withheld = WITHHELD if source.ask & ~_KINDS else 0
+    withheld = WITHHELD if source.ask & ~asks.KINDS else 0
     return withheld | (LEAD if source.via in _LEADS else 0)
-
-
-def _places(anchors: Anchors, looked: Looked, pairs: U64) -> tuple[I64, NDArray[np.bool_]]:
-    """Returns the places in `pairs` of those anchors that are links of their pages, and which anchors these are."""
-    if not len(anchors.urls) or not len(pairs):
-        return np.empty(0, np.int64), np.zeros(len(anchors.urls), np.bool_)
-    at = np.minimum(places_in(looked.hashes, anchors.urls), len(looked.hashes) - 1)
-    wanted = (anchors.pages << _ID_BITS) | looked.ids[at]
-    places = np.minimum(places_in(pairs, wanted), len(pairs) - 1)
-    is_named = (looked.hashes[at] == anchors.urls) & (pairs[places] == wanted)
-    return places[is_named], is_named

@@ -126,7 +126,7 @@ class Sieve:
         added = self._enter(batch, looked, texts, sources, source_of, least_depths, seed_hosts, now)
         ids = looked.ids_in_batch()
         ends = np.searchsorted(source_of, np.arange(len(sources)), "right").tolist()
-        self._link_keeper.keep(batch, looked, ids, sources, source_of)
+        self._link_keeper.keep(batch, ids, sources, source_of)
         if batch.has_sources:
             self._enter_sources(ids, sources, ends)
         self._take_in_news(looked, known, sources, source_of, least_depths)

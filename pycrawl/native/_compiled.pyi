@@ -79,8 +79,8 @@ class LinkCache:
         home: str,
         folder: str,
         skips_empty: bool,
-        own: int,
         resolved: dict[str, int],
+        links: bytes,
         /,
     ) -> tuple[bytes, bytes, bytes, bytes]: ...
     def add(self, text: str, value: int, /) -> None: ...

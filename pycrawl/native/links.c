@@ -5,6 +5,7 @@
    forgets: four entries share a cache line, and a fifth drives out the oldest of them. */
 
 #include "native.h"
+#include "scan.h"
 
 #define WAYS 4
 #define LONGEST_TEXT 512 /* bytes; longer ones are not remembered */
@@ -299,21 +300,39 @@ static uint64_t came_to(const LinkCache *cache, const Place *place, PyObject *hr
     return PyErr_Occurred() ? 0 : value;
 }
 
+/* Where each of a page's links stands among them, by its hash. */
 typedef struct {
-    uint64_t *set, *urls, *keys; /* set: what was met on this page */
+    const uint64_t *hashes;
+    uint32_t *slots; /* places, and one more; 0: none */
+    bool *is_named; /* by place: a link with a text leads there */
+    size_t mask, count;
+} Places;
+
+/* The slot of a hash, which is empty if no link has it. A hash is random, and none of a page's own making. */
+static uint32_t *slot_of(const Places *places, uint64_t hash) {
+    size_t slot = (size_t)(hash >> 16) & places->mask;
+    while (places->slots[slot] != 0 && places->hashes[places->slots[slot] - 1] != hash) {
+        slot = (slot + 1) & places->mask;
+    }
+    return &places->slots[slot];
+}
+
+typedef struct {
+    uint64_t *set, *keys; /* set: what was met on this page */
+    uint32_t *links;
     char *texts;
     byte *flags;
     size_t mask, count, length; /* of the texts */
 } Gathered;
 
 /* Adds a link that was not met yet on this page with the same text and flags. */
-static void gather(const LinkCache *cache, Gathered *gathered, uint64_t url, const char *text, size_t length, byte flags) {
+static void gather(const LinkCache *cache, Gathered *gathered, uint32_t link, const char *text, size_t length, byte flags) {
     uint64_t key = length ? key_of(cache, (const byte *)text, length) : 0;
-    uint64_t whole = mixed(url ^ cache->secrets[1], mixed(key ^ cache->secrets[0], (uint64_t)flags + 1) ^ cache->secrets[1]);
+    uint64_t whole = mixed(link ^ cache->secrets[1], mixed(key ^ cache->secrets[0], (uint64_t)flags + 1) ^ cache->secrets[1]);
     if (!add_to_set(gathered->set, gathered->mask, whole ? whole : 1)) {
         return;
     }
-    gathered->urls[gathered->count] = url;
+    gathered->links[gathered->count] = link;
     gathered->keys[gathered->count] = key;
     gathered->flags[gathered->count++] = flags;
     memcpy(gathered->texts + gathered->length, text, length);
@@ -321,43 +340,73 @@ static void gather(const LinkCache *cache, Gathered *gathered, uint64_t url, con
     gathered->texts[gathered->length++] = '\n';
 }
 
-static PyObject *gather_all(
-    const LinkCache *cache, const Place *place, PyObject *hrefs, const char *texts, size_t texts_length, const byte *flags,
-    size_t count, bool skips_empty, uint64_t own, PyObject *resolved
+/* The links with texts, `count` of them; then those that none of these leads to. */
+static void gather_page(
+    const LinkCache *cache, const Place *place, PyObject *hrefs, const char *texts, const char *end, const byte *flags,
+    size_t count, bool skips_empty, PyObject *resolved, Places *places, Gathered *gathered
 ) {
+    for (size_t at = 0; at < places->count; at++) {
+        uint32_t *slot = slot_of(places, places->hashes[at]);
+        *slot = *slot ? *slot : (uint32_t)at + 1; /* of equal ones the first */
+    }
+    for (size_t number = 0; number < count && !PyErr_Occurred(); number++) {
+        const char *behind = texts < end ? memchr(texts, '\n', (size_t)(end - texts)) : NULL;
+        behind = behind != NULL ? behind : end;
+        uint64_t url = came_to(cache, place, PyList_GetItem(hrefs, (Py_ssize_t)number), skips_empty, resolved);
+        uint32_t found = url != 0 ? *slot_of(places, url) : 0;
+        if (found != 0) {
+            places->is_named[found - 1] = true;
+            gather(cache, gathered, found - 1, texts, (size_t)(behind - texts), flags[number]);
+        }
+        texts = behind < end ? behind + 1 : end;
+    }
+    for (size_t at = 0; at < places->count; at++) {
+        if (!places->is_named[at] && *slot_of(places, places->hashes[at]) == at + 1) {
+            gather(cache, gathered, (uint32_t)at, texts, 0, LINK_FRAME);
+        }
+    }
+}
+
+static size_t slots_for(size_t count) {
     size_t slots = 16;
     while (slots < 2 * count + 2) {
         slots *= 2;
     }
+    return slots;
+}
+
+static PyObject *gather_all(
+    const LinkCache *cache, const Place *place, PyObject *hrefs, const char *texts, size_t texts_length, const byte *flags,
+    size_t count, bool skips_empty, PyObject *resolved, const uint64_t *hashes, size_t hash_count
+) {
+    size_t most = count + hash_count, slots = slots_for(most), place_slots = slots_for(hash_count);
+    Places places = {.hashes = hashes, .mask = place_slots - 1, .count = hash_count};
     Gathered gathered = {.mask = slots - 1};
+    places.slots = calloc(place_slots, sizeof *places.slots);
+    places.is_named = calloc(hash_count + 1, sizeof *places.is_named);
     gathered.set = calloc(slots, sizeof *gathered.set);
-    gathered.urls = malloc((2 * count + 1) * sizeof *gathered.urls);
-    gathered.texts = malloc(texts_length + 1);
-    gathered.flags = malloc(count + 1);
+    gathered.keys = malloc((most + 1) * sizeof *gathered.keys);
+    gathered.links = malloc((most + 1) * sizeof *gathered.links);
+    gathered.texts = malloc(texts_length + most + 1);
+    gathered.flags = malloc(most + 1);
     PyObject *result = NULL;
-    if (gathered.set == NULL || gathered.urls == NULL || gathered.texts == NULL || gathered.flags == NULL) {
+    if (places.slots == NULL || places.is_named == NULL || gathered.set == NULL || gathered.keys == NULL ||
+        gathered.links == NULL || gathered.texts == NULL || gathered.flags == NULL) {
         PyErr_NoMemory();
     } else {
-        gathered.keys = gathered.urls + count;
-        const char *end = texts + texts_length;
-        for (size_t number = 0; number < count && !PyErr_Occurred(); number++) {
-            const char *behind = texts < end ? memchr(texts, '\n', (size_t)(end - texts)) : NULL;
-            behind = behind != NULL ? behind : end;
-            uint64_t url = came_to(cache, place, PyList_GetItem(hrefs, (Py_ssize_t)number), skips_empty, resolved);
-            if (url != 0 && url != own) {
-                gather(cache, &gathered, url, texts, (size_t)(behind - texts), flags[number]);
-            }
-            texts = behind < end ? behind + 1 : end;
-        }
+        gather_page(cache, place, hrefs, texts, texts + texts_length, flags, count, skips_empty, resolved, &places, &gathered);
         if (!PyErr_Occurred()) {
-            Py_ssize_t bytes = (Py_ssize_t)(gathered.count * sizeof *gathered.urls);
             result = Py_BuildValue(
-                "y#y#y#y#", gathered.urls, bytes, gathered.keys, bytes, gathered.texts,
+                "y#y#y#y#", gathered.links, (Py_ssize_t)(gathered.count * sizeof *gathered.links), gathered.keys,
+                (Py_ssize_t)(gathered.count * sizeof *gathered.keys), gathered.texts,
                 (Py_ssize_t)(gathered.length ? gathered.length - 1 : 0), gathered.flags, (Py_ssize_t)gathered.count);
         }
     }
+    free(places.slots);
+    free(places.is_named);
     free(gathered.set);
-    free(gathered.urls);
+    free(gathered.keys);
+    free(gathered.links);
     free(gathered.texts);
     free(gathered.flags);
     return result;
@@ -369,23 +418,26 @@ static PyObject *cache_anchors(PyObject *self, PyObject *args) {
     const char *texts, *flags;
     Py_ssize_t home_length, folder_length, texts_length, count;
     int skips_empty;
-    unsigned long long own;
-    if (!PyArg_ParseTuple(args, "O!y#y#s#s#pKO!", &PyList_Type, &hrefs, &texts, &texts_length, &flags, &count, &place.home,
-                          &home_length, &place.folder, &folder_length, &skips_empty, &own, &PyDict_Type, &resolved)) {
+    Py_buffer hashes;
+    if (!PyArg_ParseTuple(args, "O!y#y#s#s#pO!y*", &PyList_Type, &hrefs, &texts, &texts_length, &flags, &count, &place.home,
+                          &home_length, &place.folder, &folder_length, &skips_empty, &PyDict_Type, &resolved, &hashes)) {
         return NULL;
     }
     bool are_texts = PyList_Size(hrefs) == count;
     for (Py_ssize_t number = 0; are_texts && number < count; number++) {
         are_texts = PyUnicode_Check(PyList_GetItem(hrefs, number));
     }
-    if (!are_texts) {
+    PyObject *result = NULL;
+    if (are_texts) {
+        place.home_length = (size_t)home_length;
+        place.folder_length = (size_t)folder_length;
+        result = gather_all((LinkCache *)self, &place, hrefs, texts, (size_t)texts_length, (const byte *)flags, (size_t)count,
+                            skips_empty, resolved, hashes.buf, (size_t)hashes.len / sizeof(uint64_t));
+    } else {
         PyErr_SetString(PyExc_TypeError, "expected a list of texts, and flags for each");
-        return NULL;
     }
-    place.home_length = (size_t)home_length;
-    place.folder_length = (size_t)folder_length;
-    return gather_all((LinkCache *)self, &place, hrefs, texts, (size_t)texts_length, (const byte *)flags, (size_t)count,
-                      skips_empty, own, resolved);
+    PyBuffer_Release(&hashes);
+    return result;
 }
 
 static PyObject *cache_add(PyObject *self, PyObject *args) {

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from array import array
 
+from pycrawl.urls.link_flags import FRAME
+
 FIRST_HASH = 256
 LONGEST_TEXT = 512  # bytes; longer ones are not remembered
 
@@ -63,23 +65,28 @@ class LinkCache:
         home: str,
         folder: str,
         skips_empty: bool,
-        own: int,
         resolved: dict[str, int],
+        links: bytes,
     ) -> tuple[bytes, bytes, bytes, bytes]:
-        """Of the links of a page with their texts (`Anchors`), each distinct one once: the hashes of their URLs and of
-        their texts (0: it has none), the texts, and the flags. Links to the page itself, and those that are not
-        followed, are left out. `resolved` has what those links of the page came to that `look` did not know."""
+        """The columns of `PackedAnchors` for a page whose links with their texts are `hrefs`, `texts` and `flags` (see
+        `Anchors`). `links` are the hashes of all links that are sent of the page: each row names one of them, and a
+        link that is none of them has no row. `resolved` has what those links came to that `look` did not know."""
+        places: dict[int, int] = {}
+        for place, link_hash in enumerate(array("Q", links)):
+            places.setdefault(link_hash, place)
         found: dict[tuple[int, bytes, int], None] = {}
         for href, text, flag in zip(hrefs, texts.split(b"\n"), flags, strict=False):
             link = without_fragment(href)
             if not link and skips_empty:
                 continue
             value = self._values.get(absolute(link, home, folder), 0) or resolved.get(link, 0)
-            if value >= FIRST_HASH and value != own:
-                found[value, text, flag] = None
+            if value in places:
+                found[places[value], text, flag] = None
+        named = {place for place, _, _ in found}
+        found |= dict.fromkeys((place, b"", FRAME) for place in places.values() if place not in named)
         keys = array("Q", [key_of(text, *self._secrets) if text else 0 for _, text, _ in found])
-        urls = array("Q", [value for value, _, _ in found])
-        return urls.tobytes(), keys.tobytes(), b"\n".join([text for _, text, _ in found]), bytes([f for *_, f in found])
+        rows = array("I", [place for place, _, _ in found])
+        return rows.tobytes(), keys.tobytes(), b"\n".join([text for _, text, _ in found]), bytes([f for *_, f in found])
 
     def add(self, text: str, value: int) -> None:
         """Remember what the link with this text, written out, came to."""

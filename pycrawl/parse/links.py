@@ -95,19 +95,22 @@ class LinkPacker:
             self._withhold(withheld, ask, [*page.hrefs, *page.nofollow_hrefs], place, filtered)
         else:
             links = self._pack(page.hrefs, place, filtered)
-            if page.nofollow_hrefs:
-                self._withhold(withheld, asks.REL, page.nofollow_hrefs, place, filtered)
+        # Feeds stand before what is not to be followed: the first place of a URL counts for its links with texts.
         if page.feed_hrefs:
             self._withhold(withheld, ask | asks.FEED, page.feed_hrefs, place, filtered)
-        return Packed(links, tuple(withheld), filtered, self._pack_anchors(page, place))
+        if page.nofollow_hrefs and not ask:
+            self._withhold(withheld, asks.REL, page.nofollow_hrefs, place, filtered)
+        return Packed(links, tuple(withheld), filtered, self._pack_anchors(page, place, links, withheld))
 
-    def _pack_anchors(self, page: Parsed, place: _Place) -> PackedAnchors | None:
+    def _pack_anchors(
+        self, page: Parsed, place: _Place, links: PackedLinks, withheld: list[tuple[int, PackedLinks]]
+    ) -> PackedAnchors | None:
         if page.anchors is None:
             return None
-        found = self._cache.anchors(
-            *page.anchors, place.home, place.folder, place.is_own, place.own_hash, place.resolved
-        )  # fmt: skip
-        return PackedAnchors(*found)
+        sent = b"".join([links.hashes, *(some.hashes for _, some in withheld)]) if withheld else links.hashes
+        return PackedAnchors(
+            *self._cache.anchors(*page.anchors, place.home, place.folder, place.is_own, place.resolved, sent)
+        )
 
     def forget_sent(self) -> None:
         """What was packed last did not reach the coordinator: all texts are sent again from now on."""

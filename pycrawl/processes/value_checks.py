@@ -30,6 +30,7 @@ from pycrawl.urls.parts import is_entry
 from pycrawl.urls.reasons import Reason
 
 _HASH_BYTES = 8
+_PLACE_BYTES = 4
 _DIGEST_BYTES = 16
 LARGEST = 1 << 62  # SQLite's numbers have 63 bits
 _LARGEST_HASH = 1 << 64
@@ -71,8 +72,8 @@ def _are_anchors(anchors: PackedAnchors) -> bool:
     if not anchors.texts.isascii():
         anchors.texts.decode()  # raises for what is no UTF-8
     return (
-        count <= MOST_ANCHORS
-        and len(anchors.urls) == len(anchors.text_hashes) == count * _HASH_BYTES
+        len(anchors.places) == count * _PLACE_BYTES
+        and len(anchors.text_hashes) == count * _HASH_BYTES
         and anchors.texts.count(b"\n") == count - 1
         and _TOO_LONG_ANCHOR.search(anchors.texts) is None
         and not anchors.flags.translate(None, _LINK_FLAGS)
@@ -146,7 +147,15 @@ def _is_result(result: FetchResult) -> bool:
         and _can_be_kept(result.detail, result.address, result.etag, result.last_modified, result.cookies)
         and (_is_target(result) if result.location else _needs_no_target(result))
         and (not result.withheld or all(0 <= ask <= _LARGEST_ASK for ask, _ in result.withheld))
+        and (result.anchors is None or _are_of_links(result.anchors, result))
     )
+
+
+def _are_of_links(anchors: PackedAnchors, result: FetchResult) -> bool:
+    """True if the page has links where there are rows of them, and no more rows than there may be links with texts,
+    and one for each other link."""
+    links = len(result.links.hashes) + sum([len(links.hashes) for _, links in result.withheld])
+    return len(anchors.flags) <= (MOST_ANCHORS + links // _HASH_BYTES if links else 0)
 
 
 def _needs_no_target(result: FetchResult) -> bool:

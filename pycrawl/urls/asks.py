@@ -18,6 +18,7 @@ FOREIGN = 16  # a sitemap lists it that may not speak for its host
 SITEMAP = 32  # it is a sitemap that a robots.txt names, or part of one
 FEED = 64  # it is a feed that a page names
 ENTRY = 128  # it stands for an entry of a feed, and cannot be asked for
+KINDS = SITEMAP | FEED  # say what it is, and not that it is not to be followed
 
 _REASONS = {
     ENTRY: Reason.FEED_ENTRY,

@@ -30,7 +30,7 @@ CODES = st.sampled_from([0, 1, 4])
 
 ANCHORS = st.lists(st.tuples(st.text("aü €", max_size=40), st.integers(0, 15)), max_size=4).map(
     lambda many: model.PackedAnchors(
-        b"12345678" * len(many),
+        b"1234" * len(many),
         b"87654321" * len(many),
         b"\n".join([text.encode() for text, _ in many]),
         bytes(flags for _, flags in many),
@@ -79,7 +79,7 @@ RESULTS = st.builds(
     withheld=st.lists(st.tuples(st.integers(0, 15), links()), max_size=2).map(tuple), filtered=COUNTS,
     length=st.integers(-1, 2**40),
     robots=st.none() | ROBOTS, close_look=st.none() | LOOKS, source=st.none() | SOURCES,
-)  # fmt: skip
+).map(lambda one: one if one.links.hashes else one._replace(anchors=None))  # fmt: skip
 BATCHES = st.builds(Results, st.lists(RESULTS, max_size=3).map(tuple), COUNTS, NUMBER)
 
 
@@ -126,6 +126,7 @@ def plain(**changed: Any) -> bytes:
     return pickle.dumps(values)
 
 
+MOST_ROWS = MOST_ANCHORS + 2  # one more than there may be of a page with one link
 LINKS_FIELD = [b"12345678", b"http://b/", 1, b"\0"]
 REDIRECT = {"outcome": "redirect"}
 BAD = {
@@ -175,15 +176,16 @@ BAD = {
     "too few verdicts": plain(links=[b"12345678" * 2, b"http://a/\nhttp://b/", 2, b"\0"]),
     "texts without hashes": plain(links=[b"", b"http://a/", 0, b""]),
     "links missing": plain(links=None),
-    "anchors without hashes": plain(anchors=[b"", b"", b"a", b"\0"]),
-    "anchors without text hashes": plain(anchors=[b"12345678", b"", b"a", b"\0"]),
-    "more anchors than said": plain(anchors=[b"12345678", b"12345678", b"a\nb", b"\0"]),
-    "anchor too long": plain(anchors=[b"12345678", b"12345678", b"a" * 201, b"\0"]),
-    "anchor not UTF-8": plain(anchors=[b"12345678", b"12345678", b"\xff", b"\0"]),
-    "flags of an anchor unknown": plain(anchors=[b"12345678", b"12345678", b"a", b"\x10"]),
+    "anchors without places": plain(anchors=[b"", b"", b"a", b"\0"]),
+    "anchors without text hashes": plain(anchors=[b"1234", b"", b"a", b"\0"]),
+    "more anchors than said": plain(anchors=[b"1234", b"12345678", b"a\nb", b"\0"]),
+    "anchor too long": plain(anchors=[b"1234", b"12345678", b"a" * 201, b"\0"]),
+    "anchor not UTF-8": plain(anchors=[b"1234", b"12345678", b"\xff", b"\0"]),
+    "flags of an anchor unknown": plain(anchors=[b"1234", b"12345678", b"a", b"\x10"]),
     "too many anchors": plain(
-        anchors=[*[bytes(8 * (MOST_ANCHORS + 1))] * 2, b"\n" * MOST_ANCHORS, bytes(MOST_ANCHORS + 1)]
+        anchors=[bytes(4 * MOST_ROWS), bytes(8 * MOST_ROWS), b"\n" * (MOST_ROWS - 1), bytes(MOST_ROWS)]
     ),
+    "anchors without links": plain(links=[b"", b"", 0, b""], anchors=[b"1234", b"12345678", b"a", b"\0"]),
     "withheld is a dict": plain(withheld={}),
     "a source with a digest that is none": plain(source=[[], [], False, b"12", 0, 0.0, 0, 0, "", ""]),
     "a source with URLs without texts": plain(
