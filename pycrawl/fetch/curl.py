@@ -65,6 +65,12 @@ def _resolve_entry(target: Target, addresses: tuple[str, ...]) -> str:
     return f"{_bracketed(target[0])}:{target[1]}:{','.join(map(_bracketed, addresses))}"
 
 
+@lru_cache(maxsize=16_384)
+def _connect_to(pinned: str) -> list[str]:
+    """For libcurl: whatever the host and the port, dial this address. Nobody changes the list."""
+    return [f"::{_bracketed(pinned)}:"]
+
+
 def _header_lines(headers: dict[str, str]) -> list[bytes]:
     """For libcurl, which leaves out a header without a value."""
     return [(f"{name}: {value}" if value else f"{name}:").encode("latin-1") for name, value in headers.items()]
@@ -131,7 +137,7 @@ class CurlTransport(ResolvingTransport):
         self._open.close_idle(address)
 
     def _start(self, request: Request, started: float, spent: float, route: Route) -> None:
-        if request.connections and route.pinned:
+        if request.connections and route.pinned and not self._open.note_use(route.pinned, route.origin):
             begin = partial(self._begin, request, started, spent, route)
             if self._open.make_room(route.pinned, route.origin, request.connections, begin):
                 return
@@ -180,7 +186,7 @@ class CurlTransport(ResolvingTransport):
         lists of addresses (RESOLVE).
         """
         if route.pinned:
-            slot.curl.setopt(pycurl.CONNECT_TO, [f"::{_bracketed(route.pinned)}:"])
+            slot.curl.setopt(pycurl.CONNECT_TO, _connect_to(route.pinned))
         if route.proxy is not None:
             self._resolve(slot, (route.proxy.host, route.proxy.port), route.proxy_addresses)
         elif route.pinned:

@@ -217,10 +217,15 @@ class Slot:
                 self._check_pieces()
             if self._body is None:
                 return None if self._stop is Stop.UNWANTED_TYPE and self._size <= self._drained_bytes else 0
-            if not self._body.feed(data):
+            body = self._body
+            if not body.feed(data):
                 self._stop = Stop.ENOUGH
-            elif self._is_in_the_way():
-                self._stop = Stop.NO_ROOM
+            else:
+                held = body.held_bytes
+                self._room.free -= held - self._held
+                self._held = held
+                if self._room.free < 0 and held > _FAIR_SHARE:
+                    self._stop = Stop.NO_ROOM
         except Exception as error:  # noqa: BLE001 - costs this URL only
             self.blame(error)
         return None if self._stop is None else 0
@@ -234,13 +239,6 @@ class Slot:
         self._room.suspects.append(self)
         if self._stop is None and is_crumbled(self._pieces, self._size):
             self._stop = Stop.PADDED
-
-    def _is_in_the_way(self) -> bool:
-        assert self._body is not None
-        held = self._body.held_bytes
-        self._room.free -= held - self._held
-        self._held = held
-        return self._room.free < 0 and held > _FAIR_SHARE
 
     def open_guarded_socket(self, purpose: int, address: Any) -> Any:
         """libcurl's socket callback: checks the address once more, right before it is dialled."""
