@@ -141,6 +141,7 @@ class Slot:
         "curl",
         "has_own_headers",
         "is_head",
+        "led_to",
         "lines",
         "request",
         "resolved",
@@ -168,6 +169,7 @@ class Slot:
         self.resolved: Target | None = None  # whose addresses this slot has put into libcurl's DNS cache
         self.terms: RequestTerms | None = None  # that the handle is set to
         self.has_own_headers = False  # the handle is set to other headers than the common ones of its terms
+        self.led_to: Route | None = None  # the route that the handle is set to, if its address is pinned
         self.is_head = False  # the handle is set to ask for headers only
         self.spent = -1.0  # seconds by which the handle's time-outs are shorter than its terms say
         self.request: Request

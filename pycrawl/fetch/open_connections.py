@@ -71,7 +71,7 @@ class OpenConnections:
         """A request to the origin is sent to the address. Returns True in the usual case, in which no room has to be
         made for it: it has the address's only connection for itself, or makes its first."""
         connections = self._at.get(address)
-        if connections is None:
+        if not connections:
             return True
         if len(connections) > 1 or connections[0].origin != origin:
             return False
