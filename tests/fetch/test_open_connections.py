@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+from collections.abc import Iterator
 
 import pytest
 
@@ -15,8 +16,10 @@ HERE, THERE = Origin("http", "a.test", 80), Origin("http", "b.test", 80)
 
 
 @pytest.fixture
-def loop() -> Loop:
-    return Loop()
+def loop() -> Iterator[Loop]:
+    made = Loop()
+    yield made
+    made.close()
 
 
 @pytest.fixture
@@ -25,10 +28,10 @@ def open_connections(loop: Loop) -> OpenConnections:
 
 
 def open_one(connections: OpenConnections, origin: Origin) -> socket.socket:
-    ours, _ = socket.socketpair()
-    connections.note_opened(ours.fileno(), ADDRESS, origin)
-    connections.meet(ours.fileno())
-    return ours
+    made = socket.socket()
+    connections.note_opened(made.fileno(), ADDRESS, origin)
+    connections.meet(made.fileno())
+    return made
 
 
 def test_a_request_has_room_where_nothing_is_open(open_connections: OpenConnections) -> None:
@@ -46,7 +49,8 @@ def test_of_two_connections_it_has_to_be_seen_which_may_stay(open_connections: O
         assert not open_connections.note_use(ADDRESS, HERE)
 
 
-def test_a_request_has_room_where_all_were_closed(open_connections: OpenConnections) -> None:
+def test_a_request_has_room_where_all_were_closed(loop: Loop, open_connections: OpenConnections) -> None:
     with open_one(open_connections, HERE):
         open_connections.close_idle(ADDRESS)
+        loop.run_once(0)
         assert open_connections.note_use(ADDRESS, THERE)
