@@ -65,6 +65,12 @@ def _resolve_entry(target: Target, addresses: tuple[str, ...]) -> str:
     return f"{_bracketed(target[0])}:{target[1]}:{','.join(map(_bracketed, addresses))}"
 
 
+@lru_cache(maxsize=16_384)
+def _connect_to(pinned: str) -> list[str]:
+    """For libcurl: whatever the host and the port, dial this address. Nobody changes the list."""
+    return [f"::{_bracketed(pinned)}:"]
+
+
 def _header_lines(headers: dict[str, str]) -> list[bytes]:
     """For libcurl, which leaves out a header without a value."""
     return [(f"{name}: {value}" if value else f"{name}:").encode("latin-1") for name, value in headers.items()]
@@ -100,6 +106,7 @@ class CurlTransport(ResolvingTransport):
         self._open = OpenConnections(loop, self._barren)
         self._unread: set[int] = set()  # descriptors that libcurl goes on to read when it is called at once
         self._targets_active: dict[Target, int] = {}  # how many of `_active` go there
+        self._ended: list[Slot] = []  # on their way back to `_idle`
         self._fresh: list[Slot] = []  # added to libcurl, but not started yet
         # The encodings stand here and not in an option of libcurl, which would then decode without marking damage.
         self._headers: dict[RequestTerms, dict[str, str]] = {}  # those that all requests with these terms have
@@ -131,7 +138,7 @@ class CurlTransport(ResolvingTransport):
         self._open.close_idle(address)
 
     def _start(self, request: Request, started: float, spent: float, route: Route) -> None:
-        if request.connections and route.pinned:
+        if request.connections and route.pinned and not self._open.note_use(route.pinned, route.origin):
             begin = partial(self._begin, request, started, spent, route)
             if self._open.make_room(route.pinned, route.origin, request.connections, begin):
                 return
@@ -149,7 +156,9 @@ class CurlTransport(ResolvingTransport):
         curl = slot.curl
         try:
             curl.setopt(pycurl.URL, request.url)
-            self._set_addresses(slot, route)
+            # A handle keeps the options that pin it, and libcurl needs no list of addresses for a pinned one.
+            if slot.led_to is not route:
+                self._set_addresses(slot, route)
             terms = request.terms or self._settings
             if slot.terms is not terms:
                 self._set_terms(slot, terms)
@@ -179,12 +188,14 @@ class CurlTransport(ResolvingTransport):
         libcurl never reuses a connection that was made for another pinned address (CONNECT_TO); it does not compare
         lists of addresses (RESOLVE).
         """
+        slot.led_to = None
         if route.pinned:
-            slot.curl.setopt(pycurl.CONNECT_TO, [f"::{_bracketed(route.pinned)}:"])
+            slot.curl.setopt(pycurl.CONNECT_TO, _connect_to(route.pinned))
         if route.proxy is not None:
             self._resolve(slot, (route.proxy.host, route.proxy.port), route.proxy_addresses)
         elif route.pinned:
             self._resolve(slot, (route.pinned, route.origin.port), ())  # libcurl puts it into its cache itself
+            slot.led_to = route
         else:
             self._resolve(slot, (route.origin.host, route.origin.port), route.addresses)
 
@@ -321,7 +332,13 @@ class CurlTransport(ResolvingTransport):
         """
         if self._closed:
             return
-        for response in self._reap():
+        responses = self._reap()
+        # The first of these responses is followed by the first request, most often on the same route: its slot, which
+        # is set to that, then lies on top.
+        for slot in reversed(self._ended):
+            self._idle[slot.way].append(slot)
+        self._ended.clear()
+        for response in responses:
             self._finish(response)
         self._turn_due = False
         if self._kick_due:
@@ -372,5 +389,5 @@ class CurlTransport(ResolvingTransport):
         self._multi.remove_handle(curl)
         response = slot.response(code, message)
         slot.rest()
-        self._idle[slot.way].append(slot)
+        self._ended.append(slot)
         return response

@@ -141,6 +141,7 @@ class Slot:
         "curl",
         "has_own_headers",
         "is_head",
+        "led_to",
         "lines",
         "request",
         "resolved",
@@ -168,6 +169,7 @@ class Slot:
         self.resolved: Target | None = None  # whose addresses this slot has put into libcurl's DNS cache
         self.terms: RequestTerms | None = None  # that the handle is set to
         self.has_own_headers = False  # the handle is set to other headers than the common ones of its terms
+        self.led_to: Route | None = None  # the route that the handle is set to, if its address is pinned
         self.is_head = False  # the handle is set to ask for headers only
         self.spent = -1.0  # seconds by which the handle's time-outs are shorter than its terms say
         self.request: Request
@@ -217,10 +219,15 @@ class Slot:
                 self._check_pieces()
             if self._body is None:
                 return None if self._stop is Stop.UNWANTED_TYPE and self._size <= self._drained_bytes else 0
-            if not self._body.feed(data):
+            body = self._body
+            if not body.feed(data):
                 self._stop = Stop.ENOUGH
-            elif self._is_in_the_way():
-                self._stop = Stop.NO_ROOM
+            else:
+                held = body.held_bytes
+                self._room.free -= held - self._held
+                self._held = held
+                if self._room.free < 0 and held > _FAIR_SHARE:
+                    self._stop = Stop.NO_ROOM
         except Exception as error:  # noqa: BLE001 - costs this URL only
             self.blame(error)
         return None if self._stop is None else 0
@@ -234,13 +241,6 @@ class Slot:
         self._room.suspects.append(self)
         if self._stop is None and is_crumbled(self._pieces, self._size):
             self._stop = Stop.PADDED
-
-    def _is_in_the_way(self) -> bool:
-        assert self._body is not None
-        held = self._body.held_bytes
-        self._room.free -= held - self._held
-        self._held = held
-        return self._room.free < 0 and held > _FAIR_SHARE
 
     def open_guarded_socket(self, purpose: int, address: Any) -> Any:
         """libcurl's socket callback: checks the address once more, right before it is dialled."""

@@ -67,18 +67,23 @@ class OpenConnections:
         if connection is not None:
             connection.descriptor = descriptor
 
+    def note_use(self, address: str, origin: Origin) -> bool:
+        """A request to the origin is sent to the address. Returns True in the usual case, in which no room has to be
+        made for it: it has the address's only connection for itself, or makes its first."""
+        connections = self._at.get(address)
+        if not connections:
+            return True
+        if len(connections) > 1 or connections[0].origin != origin:
+            return False
+        connections[0].used_at = time.monotonic()
+        return True
+
     def make_room(self, address: str, origin: Origin, most: int, then: Callable[[], None]) -> bool:
         """Close idle connections to the address, so that a request to the origin makes them no more than `most`.
 
         Returns False if none has to be closed. If True, `then` is called once they are closed.
         """
-        connections = self._at.get(address)
-        if connections is None:
-            return False
-        if len(connections) == 1 and connections[0].origin == origin:  # the usual case: it is used again
-            connections[0].used_at = time.monotonic()
-            return False
-        connections = [connection for connection in connections if connection.is_open]
+        connections = [connection for connection in self._at.get(address, ()) if connection.is_open]
         idle = [one for one in connections if one.descriptor not in self._watched and one.descriptor != _UNKNOWN]
         reusable = next((one for one in idle if one.origin == origin), None)
         surplus = len(connections) - most + (reusable is None)

@@ -52,6 +52,8 @@ _NOFOLLOW = ("nofollow", "none")
 _ROBOTS_TAG = b"x-robots-tag"
 
 
+_NO_WISHES: frozenset[str] = frozenset()
+_STOPPED_CLOCK = float  # always says 0.0, in no time
 _NOTHING_PACKED = Packed(NO_LINKS, (), {})
 
 
@@ -107,6 +109,7 @@ class PageReader:
         self._wanted = Wanted(
             self._agent, False, config.content.main_content if wants_content else "", config.content.anchors
         )
+        self._wanted_with_text = self._wanted._replace(text=True)
         self._pages = 0
         self.feed_reader: FeedAnswers | None = None  # reads pages that turn out to be feeds; None: they are unwanted
         self.stage_seconds = {"parse": 0.0, "links": 0.0, "close look": 0.0, "prints": 0.0, "record": 0.0}
@@ -172,10 +175,12 @@ class PageReader:
         is_html = parser is self._parsers.html
         clock = self._clock()
         begun = clock()
-        page = parser.parse(body, self._wanted._replace(text=job.close_look or not is_html))
+        page = parser.parse(body, self._wanted if is_html and not job.close_look else self._wanted_with_text)
         parsed_at = clock()
-        wishes = self._obeyed(job.url, header_wishes, page.robots)
-        packed_links = self._packer.pack(page, job.url, self._ask(header_wishes, page))
+        wishes, ask = header_wishes, 0
+        if header_wishes or page.robots:
+            wishes, ask = self._obeyed(job.url, header_wishes, page.robots), self._ask(header_wishes, page)
+        packed_links = self._packer.pack(page, job.url, ask)
         packed_at = clock()
         look = self._close_look(job, page, packed_links.links) if job.close_look and is_html else None
         if packed_at:
@@ -202,7 +207,7 @@ class PageReader:
     def _header_wishes(self, response: Response) -> frozenset[str]:
         """What the server asks of robots that keep and follow."""
         if header(response, _ROBOTS_TAG) is None:
-            return frozenset()
+            return _NO_WISHES
         values = [value.decode("latin-1") for value in all_values(response.headers, _ROBOTS_TAG)]
         return directives(values, self._agent)
 
@@ -226,7 +231,7 @@ class PageReader:
         return self._stored(response, body, False, page, digest, self._language(page)), page.hrefs
 
     def _clock(self) -> Callable[[], float]:
-        return time.thread_time if self._pages % _SAMPLED == 0 else _stopped_clock
+        return time.thread_time if self._pages % _SAMPLED == 0 else _STOPPED_CLOCK
 
     def _stored(
         self, response: Response, body: Body, is_unread: bool, page: Parsed, digest: bytes, language: str
@@ -291,7 +296,3 @@ def _result(
         filtered=filtered,
         close_look=reading.look,
     )
-
-
-def _stopped_clock() -> float:
-    return 0.0

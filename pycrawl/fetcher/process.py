@@ -235,7 +235,7 @@ class Fetcher:
         for job, response in self._answers:
             kind = self._page_reader.document_kind(job, response)
             if kind is None:
-                self._read(job, response)
+                self._read_by(self._readers[job.kind].read, job, response)
             elif self._documents.is_full:  # documents never hold up pages: this one is asked for again later
                 self._done.append(result(job, response, Outcome.NO_ROOM))
             else:
@@ -245,9 +245,6 @@ class Fetcher:
 
     def _on_converted(self, job: FetchJob, response: Response, converted: Converted) -> None:
         self._read_by(partial(self._page_reader.read, converted=converted), job, response)
-
-    def _read(self, job: FetchJob, response: Response) -> None:
-        self._read_by(self._readers[job.kind].read, job, response)
 
     def _read_by(self, read: Callable[[FetchJob, Response], FetchResult], job: FetchJob, response: Response) -> None:
         self._working_on.value = job.url_id

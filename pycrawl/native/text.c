@@ -21,20 +21,43 @@ int more_room(void **array, size_t *room, size_t wanted, size_t size) {
     return 0;
 }
 
-/* Spaces, and all bytes but the first of each character; in portions that a byte can count, so that vectors can. */
+typedef byte Sixteen __attribute__((vector_size(16)));
+
+static inline bool has_any(Sixteen bytes) {
+    uint64_t halves[2];
+    memcpy(halves, &bytes, 16);
+    return halves[0] | halves[1];
+}
+
+static inline size_t sum_of(Sixteen bytes) {
+    size_t sum = 0;
+    for (int place = 0; place < 16; place++) {
+        sum += bytes[place];
+    }
+    return sum;
+}
+
+#define PORTION (240 * 16) /* bytes; sixteen counters of a byte each hold what they are to count in so many */
+
+/* Spaces, and all bytes but the first of each character. */
 static void count_bytes(const char *text, size_t length, size_t *spaces, size_t *continuing) {
     *spaces = *continuing = 0;
-    while (length) {
-        size_t portion = length < 240 ? length : 240;
-        byte spaces_here = 0, continuing_here = 0;
-        for (size_t place = 0; place < portion; place++) {
-            spaces_here = (byte)(spaces_here + (text[place] == ' '));
-            continuing_here = (byte)(continuing_here + ((text[place] & 0xC0) == 0x80));
+    while (length >= 16) {
+        size_t portion = (length < PORTION ? length : PORTION) & ~(size_t)15;
+        Sixteen spaces_here = {0}, continuing_here = {0};
+        for (const char *behind = text + portion; text < behind; text += 16) {
+            Sixteen here;
+            memcpy(&here, text, 16);
+            spaces_here -= (Sixteen)(here == ' '); /* true is -1 */
+            continuing_here -= (Sixteen)((here & 0xC0) == 0x80);
         }
-        *spaces += spaces_here;
-        *continuing += continuing_here;
-        text += portion;
+        *spaces += sum_of(spaces_here);
+        *continuing += sum_of(continuing_here);
         length -= portion;
+    }
+    for (; length; length--, text++) {
+        *spaces += *text == ' ';
+        *continuing += ((byte)*text & 0xC0) == 0x80;
     }
 }
 
@@ -50,8 +73,6 @@ static inline bool is_pair(const byte *text, size_t length, byte second) {
     return length >= 2 && text[0] == 0xC2 && text[1] == second;
 }
 
-typedef byte Sixteen __attribute__((vector_size(16)));
-
 /* How many bytes from here on, sixteen at a time, need no change: single spaces within a line, and no references. */
 static size_t plain_bytes(const byte *from, const byte *end) {
     const byte *at = from;
@@ -61,9 +82,7 @@ static size_t plain_bytes(const byte *from, const byte *end) {
         memcpy(&next, at + 1, 16);
         Sixteen odd = (Sixteen)(here < ' ') | (Sixteen)(here == '&') | (Sixteen)(here == 0xC2) |
                       ((Sixteen)(here == ' ') & (Sixteen)(next <= ' '));
-        uint64_t halves[2];
-        memcpy(halves, &odd, 16);
-        if (halves[0] | halves[1]) {
+        if (has_any(odd)) {
             break;
         }
         at += 16;
@@ -186,25 +205,36 @@ int end_block(Page *page) {
     return 0;
 }
 
+/* The blocks that are kept, each with a line break behind it but the last. */
+static PyObject *joined(const Page *page, const bool *kept) {
+    size_t length = 0;
+    for (size_t place = 0; place < page->block_count; place++) {
+        length += kept[place] ? page->blocks[place].end - page->blocks[place].begin + 1 : 0;
+    }
+    PyObject *content = PyBytes_FromStringAndSize(NULL, length ? (Py_ssize_t)length - 1 : 0);
+    char *to = content != NULL ? PyBytes_AsString(content) : NULL, *end = to + (length ? length - 1 : 0);
+    for (size_t place = 0; to != NULL && place < page->block_count; place++) {
+        if (kept[place]) {
+            size_t size = page->blocks[place].end - page->blocks[place].begin;
+            memcpy(to, page->text + page->blocks[place].begin, size);
+            to += size;
+            if (to < end) {
+                *to++ = '\n';
+            }
+        }
+    }
+    return content;
+}
+
 PyObject *content_of(Page *page, bool *kept) {
     size_t count = page->block_count;
     double *worths = malloc((count + 1) * sizeof *worths);
-    char *joined = malloc(page->length + 1);
     PyObject *content = NULL;
-    if (worths == NULL || joined == NULL) {
+    if (worths == NULL) {
         PyErr_NoMemory();
     } else if (choose_content(page->boxes, page->box_count, page->blocks, count, kept, worths)) {
-        char *to = joined;
-        for (size_t place = 0; place < count; place++) {
-            if (kept[place]) {
-                size_t length = page->blocks[place].end - page->blocks[place].begin + 1; /* with its line break */
-                memcpy(to, page->text + page->blocks[place].begin, length);
-                to += length;
-            }
-        }
-        content = PyBytes_FromStringAndSize(joined, to - joined - 1);
+        content = joined(page, kept);
     }
-    free(joined);
     free(worths);
     return content;
 }

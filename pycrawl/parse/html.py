@@ -23,7 +23,7 @@ from pycrawl.urls.link_flags import LONGEST_ANCHOR, MOST_ANCHORS
 _SPACE = " \t\n\f\r"  # of HTML; str.strip() takes more
 _LINE_BREAKS = {ord(character): None for character in "\t\n\r"}
 _FOLLOWED_RELS = frozenset(("next", "canonical", "alternate"))
-_COMPILED_METHODS = ("", "auto", "off")  # of main content, by their number there
+_COMPILED_METHODS = {"": 0, "auto": 1, "off": 2}  # of main content, with their number there
 _REFRESH = re.compile(r"""[\s\d.]*[;,\s]\s*(?:url\s*=\s*)?(["']?)(.+)""", re.IGNORECASE | re.DOTALL)
 if compiled is not None:
     compiled.set_entities(html5)
@@ -141,13 +141,14 @@ def parse_html(
     markup, charset = in_utf8(body, content_type, scan_body(body) if seen is None else seen)
     reader = _Reader(agent)
     anchored: list[str] | None = [] if with_anchors else None
-    if compiled is not None and main_content in _COMPILED_METHODS and not by_tree:
+    method = _COMPILED_METHODS.get(main_content)
+    if compiled is not None and method is not None and not by_tree:
         title, text, content, anchor_texts, anchor_flags = compiled.scan(
             markup,
             reader.hrefs,
             reader.element,
             with_text,
-            _COMPILED_METHODS.index(main_content),
+            method,
             anchored,
             MOST_ANCHORS,
             LONGEST_ANCHOR,

@@ -34,7 +34,7 @@ class Anchors(NamedTuple):
         )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen, which takes a fetcher a microsecond for each page; it never leaves the process
 class Parsed:
     """What was read off a body. Links are as they stand there: distinct, unresolved, in the document's order."""
 
