@@ -25,7 +25,7 @@ from pycrawl.model import (
     Validators,
 )
 from pycrawl.urls.hints import are_hints
-from pycrawl.urls.link_flags import LONGEST_ANCHOR, MOST_ANCHORS, OF_PAGES
+from pycrawl.urls.link_flags import MOST_ANCHORS, OF_PAGES
 from pycrawl.urls.parts import is_entry
 from pycrawl.urls.reasons import Reason
 
@@ -38,7 +38,6 @@ _LARGEST_ASK = 255
 _MOST_RISE = 8
 _CODES = bytes(sorted({reason.code for reason in Reason} | {0}))
 _LINK_FLAGS = bytes(range(OF_PAGES + 1))
-_TOO_LONG_ANCHOR = re.compile(rb"(?m)^[^\n]{%d}" % (LONGEST_ANCHOR + 1))
 _NOT_A_URL = re.compile(rb"\n(?!https?://[^/\n]+/)")  # the start of a line that no normalised URL has
 
 
@@ -75,7 +74,6 @@ def _are_anchors(anchors: PackedAnchors) -> bool:
         len(anchors.places) == count * _PLACE_BYTES
         and len(anchors.text_hashes) == count * _HASH_BYTES
         and anchors.texts.count(b"\n") == count - 1
-        and _TOO_LONG_ANCHOR.search(anchors.texts) is None
         and not anchors.flags.translate(None, _LINK_FLAGS)
     )
 

@@ -15,6 +15,7 @@ from pycrawl.state.database import Database
 from pycrawl.state.runs.id_runs import IdRuns
 from pycrawl.state.runs.value_runs import ValueRuns
 from pycrawl.state.stores import ANCHOR_HASHES, ANCHOR_TEXTS
+from pycrawl.urls.link_flags import LONGEST_ANCHOR
 
 U32 = NDArray[np.uint32]
 U64 = NDArray[np.uint64]
@@ -67,7 +68,8 @@ class AnchorTexts:
         ids[:count] = np.arange(self._next_id, self._next_id + count, dtype=np.uint32)
         self._next_id += count
         self._by_hash.insert(hashes[:count], ids[:count])
-        self._texts.put(dict(zip(ids[:count].tolist(), texts[:count], strict=True)))
+        # Whoever sends texts has cut them to this length: nothing longer is kept, whatever a message holds.
+        self._texts.put(dict(zip(ids[:count].tolist(), [text[:LONGEST_ANCHOR] for text in texts[:count]], strict=True)))
         return ids
 
     def flush(self) -> None:

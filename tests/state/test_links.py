@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -20,7 +21,7 @@ from pycrawl.state.links import Columns, Links, joined_rows, packed_rows, unpack
 from pycrawl.state.runs.one_key import ids_of
 from pycrawl.state.runs.value_runs import ValueRuns
 from pycrawl.state.stores import ANCHOR_TEXTS, INLINKS, LINKS, OUTLINKS
-from pycrawl.urls.link_flags import FRAME, LEAD, WITHHELD
+from pycrawl.urls.link_flags import FRAME, LEAD, LONGEST_ANCHOR, WITHHELD
 
 PAGES = 12
 IDS = st.integers(1, PAGES)
@@ -230,3 +231,11 @@ def test_links_of_an_older_release_are_moved(tmp_path: Path) -> None:
         assert not ValueRuns(moved, OUTLINKS).table.runs
         assert list(links.faults(moved, 7_000)) == []
         moved.close()
+
+
+def test_a_text_that_was_not_cut_is_cut_before_it_is_kept(tmp_path: Path) -> None:
+    with closing(Database.create(tmp_path / "state.db")) as database:
+        store = Links(database)
+        put(store, {1: [(2, "x" * (LONGEST_ANCHOR + 9), 0)]})
+        store.flush()
+        assert stored(database) == {1: [(2, "x" * LONGEST_ANCHOR, 0)]}
