@@ -21,6 +21,7 @@ from pycrawl.record import trec_web
 
 FILES_PER_DIRECTORY = 50
 WRITE_BUFFER_BYTES = 1 << 20
+_PARTS_AT_ONCE = 1_000  # written in one call: the system takes 1,024
 MAX_UNSYNCED_FILES = 16  # finished files kept open for the next sync; only a tiny file_size makes more
 
 _NAME = re.compile(r"WTX([0-9]{3,})/B([0-9]{2})(?:\.gz)?")
@@ -204,14 +205,25 @@ class _OpenFile:
         self.length = file.length
         self.records = file.records
         self.docno_prefix = trec_web.docno(*_directory_and_file(file.file_id), 0).removesuffix("0")
-        self.buffer = bytearray()  # filled by append, emptied by flush
+        self._waiting: list[bytes] = []  # appended and not written yet
+        self.waiting_bytes = 0
         self.synced_records = file.records  # when the last sync began
 
+    def append(self, head: bytes, record: bytes) -> None:
+        self._waiting += (head, record)
+        self.waiting_bytes += len(head) + len(record)
+        self.length += len(head) + len(record)
+
     def flush(self) -> None:
-        rest = memoryview(self.buffer)
-        while rest:
-            rest = rest[self.handle.write(rest) :]
-        self.buffer = bytearray()
+        """Write what waits, as it is: to put it into one buffer first would copy every byte once more."""
+        for begin in range(0, len(self._waiting), _PARTS_AT_ONCE):
+            parts = self._waiting[begin : begin + _PARTS_AT_ONCE]
+            written = os.writev(self.handle.fileno(), parts)
+            if written < sum(map(len, parts)):
+                rest = memoryview(b"".join(parts))[written:]
+                while rest:
+                    rest = rest[self.handle.write(rest) :]
+        self._waiting, self.waiting_bytes = [], 0
 
     def value(self) -> CompoundFile:
         return CompoundFile(self.file_id, self.name, self.length, self.records)
@@ -251,10 +263,8 @@ class CompoundWriter:
         if self._compress:
             head = trec_web.pack_stored(head)
         location = Location(file.file_id, file.length, len(head) + len(record), file.records, docno)
-        file.buffer += head
-        file.buffer += record
-        file.length += location.length
-        if len(file.buffer) >= WRITE_BUFFER_BYTES:
+        file.append(head, record)
+        if file.waiting_bytes >= WRITE_BUFFER_BYTES:
             self._flush(file)
         return location
 
