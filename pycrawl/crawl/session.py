@@ -269,7 +269,7 @@ class Session:
         files = pending.files
         with self.database.explained():
             documents.save_documents(self.database, group.documents)
-            documents.save_visits(self.database, group.visits)
+            documents.save_visits(self.database, group.visits, group.documents)
             self.change_rates.take_in(group.observations)
             self.sources.save_visits(group.sources)
             documents.save_files(

@@ -114,8 +114,9 @@ def _by_url() -> ModuleType:
     return documents_by_url
 
 
-def save_visits(database: Database, visits: Iterable[Visit]) -> None:
-    """Write visits; each replaces the URL's last one. `since` stays if both ended with the same outcome and status."""
+def save_visits(database: Database, visits: Iterable[Visit], documents: Iterable[Document] = ()) -> None:
+    """Write visits; each replaces the URL's last one. `since` stays if both ended with the same outcome and status.
+    `documents` are some that the visits may have, whose digests need not be looked up."""
     ids = visit_ids(database)
     rows = list(visits)
     known = ids.find([visit.url_id for visit in rows])
@@ -125,17 +126,25 @@ def save_visits(database: Database, visits: Iterable[Visit]) -> None:
         if visit.url_id not in known and visit.url_id not in new:
             new[visit.url_id] = next_id + len(new)
     known |= new
+    digests = {one.id: one.digest for one in documents}
     database.write_many(
         "INSERT INTO visits (url_id, outcome, status, visited_at, tries, detail, etag, last_modified, digest,"
         " document_id, unkept, id, requeued, since) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8,"
-        " iif(?9 = (SELECT digest FROM documents WHERE id = ?10), 1, ?9), ?10, ?11, ?12, 0, 1)"
+        " iif(?9 = 1 OR ?9 = (SELECT digest FROM documents WHERE id = ?10), 1, ?9), ?10, ?11, ?12, 0, 1)"
         " ON CONFLICT (id) DO UPDATE SET outcome = excluded.outcome, status = excluded.status,"
         " visited_at = excluded.visited_at, tries = excluded.tries, detail = excluded.detail, etag = excluded.etag,"
         " last_modified = excluded.last_modified, digest = excluded.digest, document_id = excluded.document_id,"
         " unkept = excluded.unkept, requeued = 0,"
         f" since = iif(outcome = excluded.outcome AND status = excluded.status, {SINCE}, excluded.since)",
         (
-            (*one[:_MODIFIED_PLACE], short_date(one.last_modified), *one[_MODIFIED_PLACE + 1 :], known[one.url_id])
+            (
+                *one[:_MODIFIED_PLACE],
+                short_date(one.last_modified),
+                1 if digests.get(one.document_id) == one.digest else one.digest,
+                one.document_id,
+                one.unkept,
+                known[one.url_id],
+            )
             for one in rows
         ),
     )
