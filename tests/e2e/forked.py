@@ -2,13 +2,14 @@
 
 Loading takes the program a fifth of a second of CPU time, and the tests run it some two thousand times. What is forked
 is a process like any other: it has an id, a group, standard streams and a working directory of its own, is sent
-signals, is killed, and ends as Python ends; only its modules are there before its first line. Tests of how the program
-starts, or of what it finds in its environment, start it anew: see `tests.e2e.crawling.PROGRAM`.
+signals and is killed; only its modules are there before its first line, and are not taken apart after its last. Tests
+of how the program starts, or of what it finds in its environment, start it anew: see `tests.e2e.crawling.PROGRAM`.
 """
 
 from __future__ import annotations
 
 import atexit
+import gc
 import importlib
 import json
 import os
@@ -19,11 +20,13 @@ import socket
 import struct
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterable
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from typing import NoReturn
 
 _ROOT = Path(__file__).parents[2]
 _NUMBER = struct.Struct("=i")
@@ -165,6 +168,7 @@ def serve() -> None:
         package = importlib.import_module(f"pycrawl.{name}")
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             importlib.import_module(module.name)
+    gc.freeze()  # a look at them in each process would copy them
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # who started it ends it
     while True:
         data, files, _, _ = socket.recv_fds(channel, _REQUEST_BYTES, 4)
@@ -192,7 +196,20 @@ def serve() -> None:
         os.setsid()
     os.chdir(cwd)
     sys.argv[1:] = arguments
-    importlib.import_module("pycrawl.cli").main()
+    try:
+        importlib.import_module("pycrawl.cli").main()
+    except SystemExit as end:
+        _end(end.code)
+
+
+def _end(code: object) -> NoReturn:
+    """As Python ends, but for taking all modules apart, which takes longer than most commands."""
+    assert isinstance(code, int)
+    threading._shutdown()  # type: ignore[attr-defined]  # there is no public way
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
 
 
 def _keep(pid: int, channel: socket.socket, files: list[int]) -> None:
