@@ -23,4 +23,6 @@ def _garbage_is_collected() -> Iterator[None]:
     hardly any garbage. A process that opens hundreds of them would grow by gigabytes."""
     with collected_as_before():
         yield
-    gc.collect()
+        is_frozen = gc.get_freeze_count() > 0
+    if is_frozen:
+        gc.collect()

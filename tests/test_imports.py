@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import signal
 import subprocess
@@ -13,6 +14,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+import pycrawl
 from pycrawl.simweb import SimServer, SimWebSettings
 
 PYCRAWL = Path(sys.executable).with_name("pycrawl")
@@ -65,6 +67,37 @@ def of(modules: set[str], packages: str) -> set[str]:
 )
 def test_an_import_does_not_load(code: str, never: str) -> None:
     assert of(loaded_by(code), never) == set()
+
+
+IMPORT_EACH_FIRST = """
+import importlib, os, sys
+import click, multiprocessing, numpy, pycurl, sqlite3  # slow to load, and none of them knows of pycrawl
+
+for name in sys.argv[1:]:
+    pid = os.fork()
+    if pid == 0:
+        importlib.import_module(name)
+        print(name, flush=True)
+        os._exit(0)
+    os.waitpid(pid, 0)
+"""
+
+
+def imported_late() -> set[str]:
+    """The modules of pycrawl that functions import."""
+    trees = [ast.parse(path.read_bytes()) for path in Path(pycrawl.__file__).parent.rglob("*.py")]
+    functions = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    imports = [node for one in functions for node in ast.walk(one) if isinstance(node, ast.ImportFrom)]
+    return {node.module for node in imports if node.module and node.module.startswith("pycrawl.")}
+
+
+def test_what_is_imported_late_needs_nothing_before_it() -> None:
+    """The tests of commands would not find that: what they fork has loaded most modules (`tests.e2e.forked`)."""
+    modules = imported_late()
+    assert "pycrawl.collection.statistics" in modules
+    line = [sys.executable, "-c", IMPORT_EACH_FIRST, *modules]
+    done = subprocess.run(line, check=False, capture_output=True, text=True)
+    assert modules - set(done.stdout.splitlines()) == set(), done.stderr
 
 
 @pytest.mark.parametrize(

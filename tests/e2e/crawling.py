@@ -33,6 +33,8 @@ from pycrawl.state.database import Database
 from pycrawl.state.documents import file_name, newest_document
 from pycrawl.store.reader import RecordReader
 from pycrawl.urls.parts import url_hash
+from tests.e2e import forked
+from tests.e2e.forked import Forked
 
 PROGRAM = (sys.executable, "-c", "from pycrawl.cli import main; main()")
 RUN_SECONDS = 300.0  # for a command to end by itself
@@ -69,9 +71,13 @@ def merged(first: Settings, second: Settings) -> Settings:
 
 def pycrawl(*arguments: str | Path, timeout: float = RUN_SECONDS, **options: Any) -> subprocess.CompletedProcess[str]:
     """Run a command to its end; whatever happens, nobody is shown a traceback."""
-    ended = subprocess.run(
-        [*PROGRAM, *map(str, arguments)], capture_output=True, text=True, timeout=timeout, check=False, **options
-    )
+    line = [*map(str, arguments)]
+    if options.keys() <= {"cwd"} and forked.can_be_forked():
+        ended = forked.run(line, timeout, **options)
+    else:
+        ended = subprocess.run(
+            [*PROGRAM, *line], capture_output=True, text=True, timeout=timeout, check=False, **options
+        )
     assert "Traceback" not in ended.stdout + ended.stderr, ended.stderr
     return ended
 
@@ -94,10 +100,20 @@ class Running:
 
     def __init__(self, arguments: Iterable[str], output: Path, before: Iterable[str] = ()) -> None:
         self._output = output
-        with output.open("wb") as file:
-            self._process = subprocess.Popen(
-                [*before, *PROGRAM, *arguments], stdout=file, stderr=subprocess.STDOUT, start_new_session=True
-            )
+        self._process: Forked | subprocess.Popen[bytes]
+        first = list(before)
+        with output.open("wb") as file, open(os.devnull, "rb") as nothing:
+            if not first and forked.can_be_forked():
+                files = (nothing.fileno(), file.fileno(), file.fileno())
+                self._process = Forked(arguments, None, files, in_session=True)
+            else:
+                self._process = subprocess.Popen(
+                    [*first, *PROGRAM, *arguments],
+                    stdin=nothing,
+                    stdout=file,
+                    stderr=subprocess.STDOUT,
+                    start_new_session=True,
+                )
 
     @property
     def pid(self) -> int:

@@ -34,7 +34,7 @@ def check_crowds(in_flight: list[tuple[BackQueue, Entry]]) -> None:
         assert len(at_address) <= min(CONNECTIONS[key] for key in at_address), at_address
 
 
-@settings(deadline=None)
+@settings(max_examples=40)
 @given(st.randoms(use_true_random=False), st.integers(1, 2))
 def test_the_strictest_host_at_an_address_decides(chance: random.Random, fetchers: int) -> None:
     config = Config(politeness=PolitenessSection(delay=0.0), hosts=ENTRIES)

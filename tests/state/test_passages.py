@@ -105,6 +105,7 @@ def test_it_finds_what_a_dictionary_finds(tmp_path: Path, merged_for_each: int) 
         merging += any(run.goes_into for run in indexed.runs())
         if number % 10 == 9:
             indexed.reopen()
+        if number % 30 in (9, 29):
             indexed.check_all()
             indexed.check_order()
     assert max(run.level for run in indexed.runs()) >= 1
