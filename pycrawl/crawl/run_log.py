@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import TracebackType
 from typing import TextIO
 
@@ -43,12 +44,14 @@ def run_log(directory: CrawlDirectory) -> Iterator[None]:
         yield
     finally:
         logger.removeHandler(handler)
-        handler.stream.close()
+        with suppress(OSError):
+            handler.stream.close()
         logger.level, logger.propagate = before
 
 
 class _RotatingHandler(logging.StreamHandler[TextIO]):
-    """Writes to log/crawl.log, which begins anew when it is long."""
+    """Writes to log/crawl.log, which begins anew when it is long. An event that cannot be written is lost: a full disk
+    stops the crawl by what cannot be stored, which says so."""
 
     def __init__(self, directory: CrawlDirectory) -> None:
         self._directory = directory
@@ -61,8 +64,13 @@ class _RotatingHandler(logging.StreamHandler[TextIO]):
 
     def emit(self, record: logging.LogRecord) -> None:
         super().emit(record)
-        if self.stream.tell() > MOST_EVENT_BYTES:
-            before = self.stream
-            rotate_one(self._directory.log, _NAME)
-            self.setStream(self._open())
-            before.close()
+        with suppress(OSError):
+            if self.stream.tell() > MOST_EVENT_BYTES:
+                before = self.stream
+                rotate_one(self._directory.log, _NAME)
+                self.setStream(self._open())
+                before.close()
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802
+        if not isinstance(sys.exc_info()[1], OSError):
+            super().handleError(record)
