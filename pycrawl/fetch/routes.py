@@ -66,6 +66,12 @@ def fill(response: Response, route: Route, head: Head, body: Body | None) -> Non
     response.first_values = head.first_values
 
 
+def _direct_route(guard: Guard, origin: Origin, address: str) -> Route | None:
+    """The route to this address of an origin without a proxy; None if the guard does not permit it."""
+    permitted = guard.permitted((address,))
+    return Route(origin, permitted, address) if permitted else None
+
+
 def _refusal(host: str, address: str) -> str:
     where = host if host == address else f"{host} is at {address}, which"
     return f"{where} is a private address; set security.allow_private_addresses = true to crawl it"
@@ -110,8 +116,9 @@ class ResolvingTransport(ABC):
         self._resolver = resolver or Resolver(loop, settings.nameservers, settings.connect_timeout)
         self._proxies = settings.proxies
         self._guard = Guard(settings.allow_private, settings.allow_networks)
-        # The guard never changes its mind on an address, so a route that it permitted once holds.
-        self._direct_route = lru_cache(_ROUTES_KEPT)(self._find_direct_route)
+        # The guard never changes its mind on an address, so a route that it permitted once holds. What is wrapped is no
+        # method: that would hold the transport, which then only the garbage collector could free.
+        self._direct_route = lru_cache(_ROUTES_KEPT)(partial(_direct_route, self._guard))
         self._jar = CookieJar() if settings.cookies else None
         self._closed = False
 
@@ -169,11 +176,6 @@ class ResolvingTransport(ABC):
             self._on_answer(errand, 0.0, answer)
         else:
             self._resolver.resolve(origin.host, partial(self._on_late_answer, errand))
-
-    def _find_direct_route(self, origin: Origin, address: str) -> Route | None:
-        """The route to this address of an origin without a proxy; None if the guard does not permit it."""
-        permitted = self._guard.permitted((address,))
-        return Route(origin, permitted, address) if permitted else None
 
     def _looks_up(self, proxy: Proxy) -> bool:
         """True if the proxy looks the server's name up: it is a socks5h proxy, or every address is allowed anyway."""
