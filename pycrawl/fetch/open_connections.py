@@ -84,7 +84,7 @@ class OpenConnections:
         Returns False if none has to be closed. If True, `then` is called once they are closed.
         """
         connections = [connection for connection in self._at.get(address, ()) if connection.is_open]
-        idle = [one for one in connections if one.descriptor not in self._watched and one.descriptor != _UNKNOWN]
+        idle = [one for one in connections if self._is_idle(one)]
         reusable = next((one for one in idle if one.origin == origin), None)
         surplus = len(connections) - most + (reusable is None)
         closing = [one for one in idle if one is not reusable][: max(surplus, 0)]
@@ -96,9 +96,13 @@ class OpenConnections:
     def close_idle(self, address: str) -> None:
         """Close all idle connections to an address."""
         connections = self._at.pop(address, [])
-        idle = [one for one in connections if one.descriptor not in self._watched and one.is_open]
+        idle = [one for one in connections if self._is_idle(one) and one.is_open]
         self._at[address] = [one for one in connections if one not in idle]
         self._close(idle, lambda: None)
+
+    def _is_idle(self, connection: _Connection) -> bool:
+        """True if nothing is under way on the connection. One that libcurl does not watch yet is about to be made."""
+        return connection.descriptor != _UNKNOWN and connection.descriptor not in self._watched
 
     def close(self) -> None:
         self._sweeping.cancel()

@@ -54,3 +54,11 @@ def test_a_request_has_room_where_all_were_closed(loop: Loop, open_connections: 
         open_connections.close_idle(ADDRESS)
         loop.run_once(0)
         assert open_connections.note_use(ADDRESS, THERE)
+
+
+def test_a_socket_that_is_not_watched_yet_is_not_idle(loop: Loop, open_connections: OpenConnections) -> None:
+    with socket.socket() as made:
+        open_connections.note_opened(made.fileno(), ADDRESS, HERE)
+        open_connections.close_idle(ADDRESS)
+        loop.run_once(0)
+        assert not open_connections.note_use(ADDRESS, THERE)
