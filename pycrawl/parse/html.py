@@ -18,10 +18,9 @@ from pycrawl.parse.charset import ASCII, Charset, charset_of, in_utf8
 from pycrawl.parse.feed_types import FEED_TYPES, media_type_of
 from pycrawl.parse.link_encoding import in_page_encoding
 from pycrawl.parse.parsed import Anchors, Parsed
+from pycrawl.parse.text import clean_url
 from pycrawl.urls.link_flags import LONGEST_ANCHOR, MOST_ANCHORS
 
-_SPACE = " \t\n\f\r"  # of HTML; str.strip() takes more
-_LINE_BREAKS = {ord(character): None for character in "\t\n\r"}
 _FOLLOWED_RELS = frozenset(("next", "canonical", "alternate"))
 _COMPILED_METHODS = {"": 0, "auto": 1, "off": 2}  # of main content, with their number there
 _REFRESH = re.compile(r"""[\s\d.]*[;,\s]\s*(?:url\s*=\s*)?(["']?)(.+)""", re.IGNORECASE | re.DOTALL)
@@ -195,8 +194,3 @@ def _encoding_of_links(body: bytes, content_type: str, charset: Charset) -> str:
 
 def _changed(hrefs: list[str], changed: dict[str, str]) -> list[str]:
     return [*dict.fromkeys([changed.get(href, href) for href in hrefs])]
-
-
-def clean_url(href: str) -> str:
-    """An attribute's URL as the URL standard reads it: no white space around it, no line breaks or tabs inside."""
-    return href.strip(_SPACE).translate(_LINE_BREAKS)

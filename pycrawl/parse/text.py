@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from pycrawl.urls.link_flags import rel_flags
+
 # Bounds the walk to some 0.2 s, whatever the page: the steps into and out of a node count.
 MAX_STEPS = 200_000
 
@@ -12,8 +14,9 @@ MAX_STEPS = 200_000
 # (characters but spaces) are in links; how many tags stand between the last block's end and this one's; and the
 # innermost box around it.
 Block = tuple[str, int, int, int]
-# A link that is shown: its attributes href and rel, its text, and the number of the block in which it begins.
-Anchor = tuple[str, str, str, int]
+# A link that is shown: its URL as it stands, the bits of its rel (`urls/link_flags.py`), its text, and the number of
+# the block in which it begins.
+Anchor = tuple[str, int, str, int]
 # A box is a block element: tag, class, id, and the box around it, which always stands before it.
 Box = tuple[str, str, str, int]
 
@@ -42,6 +45,8 @@ _KINDS = {
     "br": _BREAK,
 }
 
+_SPACE_OF_HTML = " \t\n\f\r"  # str.strip() takes more
+_LINE_BREAKS = {ord(character): None for character in "\t\n\r"}
 _SPACE = " \t\n\f\r\xa0"  # parts words; other white space of Unicode is kept as it is
 _SOFT_HYPHEN = "\xad"  # says where a word may be broken; no part of it
 _UNCLEAN = re.compile(f"[\t\n\f\r\xa0{_SOFT_HYPHEN}]")
@@ -61,15 +66,15 @@ class Outline:
     def __init__(self) -> None:
         self.blocks: list[Block] = []
         self.boxes: list[Box] = [("body", "", "", -1)]
-        # href, rel, the pieces of the text, and the block, of each link.
-        self._found_links: list[tuple[str, str, list[str], int]] = []
+        # URL, bits of rel, the pieces of the text, and the block, of each link.
+        self._found_links: list[tuple[str, int, list[str], int]] = []
         self._is_link_open = False
         self._goes_on = False  # the last link is open, or nothing was shown behind it yet
 
     @property
     def links(self) -> list[Anchor]:
         """The links that are shown, in the document's order."""
-        return [(href, rel, clean_text("".join(pieces)), block) for href, rel, pieces, block in self._found_links]
+        return [(url, flags, clean_text("".join(pieces)), block) for url, flags, pieces, block in self._found_links]
 
     def text(self) -> str:
         """All visible text, a line for each block."""
@@ -85,10 +90,12 @@ class Outline:
 
     def begin_link(self, href: str, rel: str) -> None:
         """A link begins, which ends the one before; without `href` it is none. It goes on with the one before if that
-        has the same attributes, and nothing is shown between the two: a tree has two of one that a paragraph cuts."""
-        self._is_link_open = bool(href)
-        if href and not (self._goes_on and self._found_links[-1][:2] == (href, rel)):
-            self._found_links.append((href, rel, [], len(self.blocks)))
+        has the same URL and the same bits, and nothing is shown between the two: a tree has two of one that a paragraph
+        cuts."""
+        url, flags = clean_url(href), rel_flags(rel)
+        self._is_link_open = bool(url)
+        if url and not (self._goes_on and self._found_links[-1][:2] == (url, flags)):
+            self._found_links.append((url, flags, [], len(self.blocks)))
             self._goes_on = True
 
     def add_link_text(self, text: str) -> None:
@@ -180,6 +187,11 @@ def _walk(node: Any, found: Outline, most_steps: int) -> None:
         node = node.next
     if parts:
         add_block("".join(parts), link_letters, tags, box)
+
+
+def clean_url(href: str) -> str:
+    """An attribute's URL as the URL standard reads it: no white space around it, no line breaks or tabs inside."""
+    return href.strip(_SPACE_OF_HTML).translate(_LINE_BREAKS)
 
 
 def clean_text(text: str) -> str:

@@ -10,9 +10,8 @@ from resiliparse.parse.html import HTMLTree
 
 from pycrawl.parse.bounds import bounded
 from pycrawl.parse.content import content_blocks
-from pycrawl.parse.html import clean_url
 from pycrawl.parse.text import Block, Outline, clean_text, outline
-from pycrawl.urls.link_flags import FRAME, MOST_ANCHORS, cut_anchor, rel_flags
+from pycrawl.urls.link_flags import FRAME, MOST_ANCHORS, cut_anchor
 
 _SELECTOR = "html,a,area,iframe,frame,link,meta,base"
 _ATTRIBUTES = ("href", "rel", "type", "src", "name", "content", "http-equiv", "lang")
@@ -58,13 +57,12 @@ def _anchors(page: Outline, kept: list[Block], anchors: list[str]) -> tuple[byte
     content = set(map(id, kept))
     in_content = [id(block) in content for block in page.blocks]
     texts, flags = [], bytearray()
-    for href, rel, text, block in page.links:
-        url = clean_url(href)
-        if url and len(anchors) < MOST_ANCHORS:
+    for url, flag, text, block in page.links:
+        if len(anchors) < MOST_ANCHORS:
             is_content = in_content[block] if block < len(in_content) else len(kept) == len(page.blocks)
             anchors.append(url)
             texts.append(cut_anchor(text))
-            flags.append(rel_flags(rel) | (0 if is_content else FRAME))
+            flags.append(flag | (0 if is_content else FRAME))
     return b"\n".join(texts), bytes(flags)
 
 

@@ -170,6 +170,11 @@ ANCHORS: list[tuple[str, list[tuple[str, str, int]]]] = [
     ("<div><a href=/1>a<div>b</div>c<br>d</a></div>", [("/1", "a b c d", 0)]),
     ("<p><a href=/1>a<div>b</a>c</div>", [("/1", "a b", 0)]),
     ("<a href=/1>a</a><a href=/1>b</a> <a href=/1>c</a>x<a href=/1>d</a>", [("/1", "ab c", 0), ("/1", "d", 0)]),
+    (
+        "<a href=/1>a</a><a href=/1 rel=author>b</a><a href=' /1\n'>c</a><a href=/1 rel=ugc>d</a>",
+        [("/1", "abc", 0), ("/1", "d", UGC)],
+    ),
+    ("<a href=/1>a</a><a href=' '>b</a><a href=/1>c</a>", [("/1", "a", 0), ("/1", "c", 0)]),
     ("<a href=/1>a<a href=/2>b</a>c", [("/1", "a", 0), ("/2", "b", 0)]),
     ("<a href=/1>a<a name=x>b</a>c", [("/1", "a", 0)]),
     ("<a href=/1 rel='UGC sponsored\tnofollow'>a</a>", [("/1", "a", NOFOLLOW | SPONSORED | UGC)]),
