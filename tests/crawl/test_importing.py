@@ -221,6 +221,25 @@ def test_trec_of_others(tmp_path: Path) -> None:
         assert collection["http://example.net/2"].body.strip() == b"<p>second"
 
 
+def test_a_trec_file_that_is_cut_gives_what_it_has(tmp_path: Path) -> None:
+    crawl = Crawl.create(tmp_path / "crawl").directory.path
+    (tmp_path / "cut.gz").write_bytes(gzip.compress(TREC + random.Random(1).randbytes(1_000))[:-1_000])
+    assert imported(crawl, tmp_path / "cut.gz", exit_code=1)["stored"] == 2
+
+
+def test_a_date_that_is_yet_to_come_counts_as_none(tmp_path: Path) -> None:
+    """Else the page would be the newest of its URL for ever."""
+    write_versions(tmp_path / "pages.warc.gz", [("01", "one")])
+    data = gzip.decompress((tmp_path / "pages.warc.gz").read_bytes())
+    (tmp_path / "pages.warc").write_bytes(data.replace(b"2026-01-01", b"9999-12-31"))
+    (tmp_path / "pages.trec").write_bytes(TREC.replace(b"19970101013145", b"20990101013145"))
+    crawl = Crawl.create(tmp_path / "crawl").directory.path
+    told = imported(crawl, tmp_path / "pages.warc", tmp_path / "pages.trec")
+    assert (told["stored"], told["skipped"]) == (2, {"no usable date": 1})
+    with Collection(crawl) as collection:
+        assert collection["http://example.org/1"].time.year == 1970
+
+
 def test_our_own_trec_adds_nothing(tmp_path: Path, warc: Path) -> None:
     crawl = Crawl.create(tmp_path / "crawl").directory.path
     imported(crawl, warc)
