@@ -52,6 +52,7 @@ class Archived(NamedTuple):
     skipped: str = ""  # why there is no response, in a word or two
     fault: str = ""  # what is wrong with the file here, in one line
     refers_to: str = ""  # of a revisit: the URL with the same body
+    refers_at: float | None = None  # and when that was fetched, as there may be several versions; None: not said
 
 
 def read_archive(path: Path, limit: int) -> Iterator[Archived]:
@@ -157,7 +158,8 @@ def _warc_record(record: Any, number: int, limit: int, types: Any) -> Archived |
     if record.record_type == types.revisit:
         refers_to = str(record.headers.get("WARC-Refers-To-Target-URI") or "")
         moment = _moment(str(record.headers.get("WARC-Date") or ""))
-        return Archived(name, url, _empty(url, moment), "revisit", refers_to=refers_to)
+        refers_at = _moment(str(record.headers.get("WARC-Refers-To-Date") or ""))
+        return Archived(name, url, _empty(url, moment), "revisit", refers_to=refers_to, refers_at=refers_at)
     if record.record_type != types.response or not _URL.fullmatch(url.encode()):
         return Archived(name, skipped="not a page (resource, conversion, dns …)")
     return _warc_answer(record, name, url, limit)

@@ -206,6 +206,34 @@ def test_links_are_those_of_the_newest_version(tmp_path: Path, order: tuple[str,
         assert collection.stats()["urls_queued"] == 1 + len(order)
 
 
+@pytest.mark.parametrize("at_once", [True, False], ids=["one file", "two files"])
+def test_a_copy_is_of_the_version_that_it_names(tmp_path: Path, at_once: bool) -> None:
+    """The other page has changed since; the archive leaves out the parts of seconds."""
+    crawl = Crawl.create(tmp_path / "crawl").directory.path
+    pages, copies = tmp_path / "pages.warc.gz", tmp_path / "copies.warc.gz"
+    write_versions(pages, [("01", "text01"), ("03", "text03"), ("05", "text05")])
+    with copies.open("wb") as file:
+        writer = WARCWriter(file, gzip=True)
+        for day in ("01", "03"):
+            date = f"2026-01-{day}T00:00:01.5Z"
+            record = writer.create_revisit_record(
+                f"http://example.org/copy{day}", "sha1:ABC", "http://example.org/page", date
+            )
+            writer.write_record(record)
+        writer.write_record(writer.create_revisit_record("http://example.org/lost", "sha1:ABC", "http://x.org/", date))
+    if at_once:
+        pages.write_bytes(pages.read_bytes() + copies.read_bytes())
+        told = imported(crawl, pages)
+    else:
+        imported(crawl, pages)
+        told = imported(crawl, copies)
+    assert (told["copies"], told["skipped"]) == (2, {"revisit of a page that is not stored": 1})
+    must_be_well(crawl)
+    with Collection(crawl) as collection:
+        for day in ("01", "03"):
+            assert collection[f"http://example.org/copy{day}"].title == f"text{day}"
+
+
 def test_trec_of_others(tmp_path: Path) -> None:
     plain, windows, headless = tmp_path / "a.trec", tmp_path / "b.gz", tmp_path / "c"
     plain.write_bytes(TREC)
