@@ -49,6 +49,7 @@ class CollectionLife(Life):
     def _check_pages(self, collection: Collection) -> None:
         """Each page is one that was served: these bytes, for this URL, in some version of the web."""
         for document in collection:
+            assert not self.wishes.has_forgotten(document.url), self.told(f"{document.url} is not forgotten")
             served = self._served(document.url)
             assert document.body in served, self.told(f"{document.url} was never served as {document.body[:80]!r}")
 
@@ -81,7 +82,7 @@ class CollectionLife(Life):
             assert expected - forgotten <= found <= expected, self.told(
                 f"links of {url}: {sorted(found)}, not {sorted(expected)}"
             )
-            for target in found:
+            for target in found - forgotten:
                 into[target].add(url)
         stored = self.crawl.documents_by_url().keys()
         for target, pages in into.items():

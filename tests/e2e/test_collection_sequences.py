@@ -23,7 +23,20 @@ from tests.e2e.collection_steps import (
     Keep,
     KilledCompact,
 )
-from tests.e2e.ledger_steps import Add, Change, CrawlSome, Forget, Killed, PagesChange, Retry, Step, TakeAllBack
+from tests.e2e.ledger_steps import (
+    Add,
+    AddAgain,
+    Change,
+    CrawlSome,
+    FaultBegins,
+    FaultsEnd,
+    Forget,
+    Killed,
+    PagesChange,
+    Retry,
+    Step,
+    TakeAllBack,
+)
 from tests.e2e.ledger_web import LedgerWeb
 
 FEW_EXAMPLES = 4
@@ -39,6 +52,7 @@ KEPT: tuple[tuple[str, str, tuple[Any, ...]], ...] = (
     ("store", "compress", (False, True)),
     ("store", "dochdr", ("wt10g", "gov2")),
 )
+FORGOTTEN = (("a", "/a/", False), ("a", "/wide/", True), ("b", "/mirror/", False))
 CHANGES = (
     ("deny_hosts", ("b",)),
     ("max_depth", 2),
@@ -63,7 +77,9 @@ def others() -> st.SearchStrategy[Step]:
     steps += [st.builds(Compact), st.builds(KilledCompact, st.integers(0, 400)), st.builds(ImportOwnExport)]
     steps += [st.builds(DamageAndRepair, st.integers(0, 1 << 20)), st.builds(Retry), st.builds(TakeAllBack)]
     steps += [st.builds(Change, st.just(key), st.just(value)) for key, value in CHANGES]
-    steps += [st.builds(Add, st.just("b"), st.just("/only/seed")), st.builds(Forget, st.just("a"), st.just("/a/"))]
+    steps += [st.builds(Add, st.just("b"), st.just("/only/seed")), st.builds(AddAgain)]
+    steps += [st.builds(Forget, *map(st.just, one)) for one in FORGOTTEN]
+    steps += [st.builds(FaultBegins, st.just("a"), st.just("/wide/"), st.just(404)), st.builds(FaultsEnd)]
     return st.one_of(*steps)
 
 
