@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from contextlib import suppress
 
 import psutil
 import pytest
@@ -54,11 +55,13 @@ def test_a_fetcher_that_hangs_is_replaced(make_crawl: MakeCrawl) -> None:
 
 
 def holder_of(port: int) -> int:
-    """The process that has the client's end of a connection."""
-    for connection in psutil.net_connections("tcp4"):
-        # A port in TIME_WAIT belongs to nobody any more: it is that of an earlier connection.
-        if connection.laddr.port == port and connection.pid not in (None, os.getpid()):
-            return int(connection.pid)
+    """The process that has the client's end of a connection: one that this test has started, as others on the machine
+    may have the same port on another address."""
+    for process in psutil.Process().children(recursive=True):
+        with suppress(psutil.Error):
+            connections = process.net_connections("tcp4")
+            if any(connection.laddr and connection.laddr.port == port for connection in connections):
+                return int(process.pid)
     raise AssertionError(f"nobody has port {port}")
 
 
