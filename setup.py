@@ -89,7 +89,6 @@ setup(
         "resiliparse >=1,<2",
         "rich >=13.7",
         "urllib3[brotli] >=2.2,<3",
-        "warcio >=1.7,<2",
         "xxhash >=3.4,<5",
     ],
     extras_require={
@@ -117,6 +116,7 @@ setup(
             "pytest-xdist >=3.6",
             "ruff >=0.6",
             "setuptools >=70.1",
+            "warcio >=1.7,<2",
             "zstandard >=0.22",
         ],
     },

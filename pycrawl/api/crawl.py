@@ -66,6 +66,9 @@ class Crawl:
             raise
         return cls(path)
 
+    def __repr__(self) -> str:
+        return f"Crawl({str(self.directory.path)!r})"
+
     @property
     def config(self) -> Config:
         """The settings, as pycrawl.toml says now."""
@@ -105,9 +108,9 @@ class Crawl:
         """Crawl until nothing is left or a limit is reached, and return how that went.
 
         Limits are those of `pycrawl crawl`: `max_time` in seconds or as "2h", `max_bytes` as "10 GB". `on_progress` is
-        called about twice a second. In the main thread, Ctrl-C ends the run, and everything fetched is saved; what it
-        was ended by is in `reason` of the result. From another thread, `stop` does that. Raises DirectoryHeld if
-        another process or thread crawls there.
+        called about twice a second, and at the end. In the main thread, Ctrl-C ends the run, and everything fetched is
+        saved; what it was ended by is in `reason` of the result. From another thread, `stop` does that. Raises
+        DirectoryHeld if another process or thread crawls there.
         """
         from pycrawl.config import parse_duration, parse_size
 

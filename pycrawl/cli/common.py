@@ -121,7 +121,7 @@ def parse_moment(ctx: click.Context, parameter: click.Parameter, value: str | No
         return None
     try:
         return timestamp(value)
-    except ValueError as error:
+    except UsageError as error:
         raise click.BadParameter(str(error)) from None
 
 

@@ -63,10 +63,15 @@ class Collection:
         with self.database.explained():
             self._seed = meta.hash_seed(self.database)
 
+    def __repr__(self) -> str:
+        return f"Collection({str(self.directory.path)!r})"
+
     # By URL
 
     def normal_form(self, url: str) -> str:
         """Returns the normal form of a URL, by which the crawl knows it. Raises UsageError if it has none."""
+        if not isinstance(url, str):
+            raise TypeError(f"expected a URL as text, found {url!r}; `for document in collection` gives one by one")
         normal = from_user(url, self._rules)
         if normal is None:
             raise UsageError(f"{url}: not an http or https URL")
@@ -78,10 +83,10 @@ class Collection:
         return self._found(url, None)
 
     def get(self, url: str, default: Document | None = None) -> Document | None:
-        """As `collection[url]`, but returns `default` where there is no document."""
+        """As `collection[url]`, but returns `default` where there is no document, as of what is no URL."""
         try:
             return self[url]
-        except NoDocument:
+        except (NoDocument, UsageError):
             return default
 
     def __contains__(self, url: object) -> bool:
@@ -149,15 +154,21 @@ class Collection:
         link from that page to this one); a header or anchor that is not there is None. `body` is given as bytes.
         """
         if column.startswith(_ANCHOR):
-            source = self[column[len(_ANCHOR) :]] if time is None else self.at(column[len(_ANCHOR) :], time)
-            target = self.normal_form(url)
-            return next((link.anchor for link in source.links if link.url == target), None)
+            return self._anchor(column[len(_ANCHOR) :], self.normal_form(url), time)
         if not column.startswith(_HEADER):
             chosen_fields([column])
-        document = self[url] if time is None else self.at(url, time)
+        document = self._found(url, None if time is None else timestamp(time))
         if column.startswith(_HEADER):
             return document.header(column[len(_HEADER) :])
         return document.body if column == "body" else FIELDS[column].of(document)
+
+    def _anchor(self, source: str, target: str, time: Time | None) -> str | None:
+        """Returns the text of the first link from a page to a URL; None if there is none."""
+        try:
+            page = self._found(source, None if time is None else timestamp(time))
+        except NoDocument:
+            return None
+        return next((link.anchor for link in page.links if link.url == target), None)
 
     # One after the other
 

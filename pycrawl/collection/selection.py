@@ -44,10 +44,7 @@ class Selection(NamedTuple):
 
         `host_ids` finds the hosts that a text means.
         """
-        try:
-            since, until = (None if time is None else timestamp(time) for time in (since, until))
-        except ValueError as error:
-            raise UsageError(str(error)) from None
+        since, until = (None if time is None else timestamp(time) for time in (since, until))
         wanted_status = str(status or "").lower()
         if wanted_status and not _STATUS.fullmatch(wanted_status):
             raise UsageError(f"status: expected a number such as 200, or a class such as 2xx; found {status!r}")

@@ -29,7 +29,7 @@ from pycrawl.store.compound import CompoundFile, docno_of, length_of
 from pycrawl.store.reader import RecordReader
 from pycrawl.urls.reasons import Reason
 
-_MOST_FAULTS = 20  # of one check
+MOST_FAULTS = 20  # of one check, which ends with them
 _DOCUMENTS_AT_ONCE = 10_000  # looked up in one go
 
 OnProgress = Callable[[int], None]
@@ -80,7 +80,7 @@ def _told(check: Callable[[Database], Check], database: Database) -> Check:
 
 
 def _database_whole(database: Database) -> Check:
-    rows = [row[0] for row in database.query(f"PRAGMA integrity_check({_MOST_FAULTS})")]
+    rows = [row[0] for row in database.query(f"PRAGMA integrity_check({MOST_FAULTS})")]
     return Check("the database is whole", 1, tuple(row for row in rows if row != "ok"))
 
 
@@ -99,7 +99,7 @@ def _files_match(directory: CrawlDirectory, database: Database) -> Check:
             faults.append(f"{name}: its documents do not have {count:,} records of {length:,} bytes in all")
     faults += [f"{plural} documents are in a file that is not known" for _, plural in used.values()]
     (files,) = database.query("SELECT count(*) FROM files").fetchone()
-    return Check("the compound files are as long as their records", files, tuple(faults[:_MOST_FAULTS]))
+    return Check("the compound files are as long as their records", files, tuple(faults[:MOST_FAULTS]))
 
 
 def _records_match(directory: CrawlDirectory, database: Database, on_record: OnProgress) -> Check:
@@ -117,15 +117,15 @@ def _records_match(directory: CrawlDirectory, database: Database, on_record: OnP
                 read += 1
                 on_record(read)
                 file.look_at(document)
-                if len(faults) + len(file.faults) >= _MOST_FAULTS:
+                if len(faults) + len(file.faults) >= MOST_FAULTS:
                     break
             faults += file.all_faults()
-            if len(faults) >= _MOST_FAULTS:
-                return Check("records and documents agree", read, tuple(faults[:_MOST_FAULTS]))
+            if len(faults) >= MOST_FAULTS:
+                return Check("records and documents agree", read, tuple(faults[:MOST_FAULTS]))
     faults += [
         f"{_named(database, document)}: its file is not known, or it is out of order" for document in rows.rest()
     ]
-    return Check("records and documents agree", read, tuple(faults[:_MOST_FAULTS]))
+    return Check("records and documents agree", read, tuple(faults[:MOST_FAULTS]))
 
 
 class _Ahead:
@@ -143,7 +143,7 @@ class _Ahead:
 
     def rest(self) -> list[documents.Document]:
         """Takes some of the others."""
-        return [] if self._next is None else [self._next, *islice(self._rows, _MOST_FAULTS)]
+        return [] if self._next is None else [self._next, *islice(self._rows, MOST_FAULTS)]
 
 
 class _FileCheck:
@@ -207,7 +207,7 @@ def _nothing_stored_twice(database: Database) -> Check:
     rows = database.query(
         "SELECT urls.url FROM (SELECT url_id, digest, lag(digest) OVER (PARTITION BY url_id ORDER BY fetched_at, id)"
         " AS before FROM documents) JOIN urls ON urls.id = url_id WHERE digest = before LIMIT ?",
-        (_MOST_FAULTS,),
+        (MOST_FAULTS,),
     )
     (count,) = database.query("SELECT count(*) FROM documents").fetchone()
     return Check("no document is stored twice", count, tuple(f"stored twice: {url}" for (url,) in rows))
@@ -233,19 +233,19 @@ def _near_duplicates_are_stored(database: Database) -> Check:
     """Fingerprints and joins were committed with their documents."""
     faults: list[str] = []
     for fault, sql in _NEAR.items():
-        faults += [fault.format(document_id) for (document_id,) in database.query(sql, (_MOST_FAULTS,))]
+        faults += [fault.format(document_id) for (document_id,) in database.query(sql, (MOST_FAULTS,))]
     (count,) = database.query("SELECT count(*) FROM page_prints").fetchone()
     return Check("near-duplicates are joined to stored pages", count, tuple(faults))
 
 
 def _runs_are_in_order(database: Database) -> Check:
-    faults = tuple(islice(proof.faults(database, stores.ALL), _MOST_FAULTS))
+    faults = tuple(islice(proof.faults(database, stores.ALL), MOST_FAULTS))
     return Check("sorted runs are in order", proof.count_entries(database, stores.ALL), faults)
 
 
 def _visits_are_found(database: Database) -> Check:
     (count,) = database.query("SELECT count(*) FROM visits").fetchone()
-    faults = tuple(islice(visit_ids.faults(database), _MOST_FAULTS))
+    faults = tuple(islice(visit_ids.faults(database), MOST_FAULTS))
     return Check("every visit is found by its URL", count, faults)
 
 
@@ -258,7 +258,7 @@ def _documents_are_found(database: Database) -> Check:
         "SELECT id, url_hash, digest, duplicate_of = 0 AND url_id NOT IN (SELECT url_id FROM forgetting)"
         " AND id NOT IN (SELECT document_id FROM leaving) FROM documents ORDER BY id"
     )
-    while (some := rows.fetchmany(_DOCUMENTS_AT_ONCE)) and len(faults) < _MOST_FAULTS:
+    while (some := rows.fetchmany(_DOCUMENTS_AT_ONCE)) and len(faults) < MOST_FAULTS:
         count += len(some)
         hashes = np.array([row[1] for row in some], np.int64).astype(np.uint64)
         places, ids = by_url.find(hashes)
@@ -272,11 +272,11 @@ def _documents_are_found(database: Database) -> Check:
     pairs = sum(map(len, by_url.portions()))
     if pairs != count and not faults:
         faults.append(f"{pairs:,} documents are found by their URLs, and {count:,} are there")
-    return Check("documents are found by URL and by content", count, tuple(faults[:_MOST_FAULTS]))
+    return Check("documents are found by URL and by content", count, tuple(faults[:MOST_FAULTS]))
 
 
 def _passages_are_of_stored_pages(database: Database) -> Check:
-    faults = tuple(islice(passages.faults(database), _MOST_FAULTS))
+    faults = tuple(islice(passages.faults(database), MOST_FAULTS))
     return Check("passages are those of stored pages", passages.count_entries(database), faults)
 
 
@@ -303,7 +303,7 @@ _PLACES = {
 def _links_agree(database: Database) -> Check:
     """Every link leads from a known URL to a known one, has a text that is there, and is an in-link of its target."""
     (urls,) = database.query("SELECT count(*) FROM urls").fetchone()
-    faults = tuple(islice(links.faults(database, urls), _MOST_FAULTS))
+    faults = tuple(islice(links.faults(database, urls), MOST_FAULTS))
     examined = proof.count_entries(database, [stores.LINKS])
     return Check("links lead to known URLs, and in-links agree with them", examined, faults)
 
@@ -311,7 +311,7 @@ def _links_agree(database: Database) -> Check:
 def _urls_have_one_place(database: Database) -> Check:
     faults: list[str] = []
     for fault, sql in _PLACES.items():
-        faults += [f"{fault}: {url}" for (url,) in database.query(sql, (_MOST_FAULTS,))]
+        faults += [f"{fault}: {url}" for (url,) in database.query(sql, (MOST_FAULTS,))]
     (count,) = database.query("SELECT count(*) FROM urls").fetchone()
     return Check("every URL is visited, waits in one place, or stands aside", count, tuple(faults))
 
@@ -340,7 +340,7 @@ def _standings_match(database: Database) -> Check:
         count += 1
         if standings.depth_of(url_id) != depth or standings.aside_of(url_id) != aside:
             faults.append(f"depth or reason of {url} are not what is read at the start")
-    return Check("depths and reasons are those of the URLs", count, tuple(faults[:_MOST_FAULTS]))
+    return Check("depths and reasons are those of the URLs", count, tuple(faults[:MOST_FAULTS]))
 
 
 _COUNTED = {

@@ -38,7 +38,7 @@ log = logging.getLogger(__name__)
 
 
 class Coordinator:
-    """One run of `pycrawl crawl`. `on_tick` is shown the progress about twice a second."""
+    """One run of `pycrawl crawl`. `on_tick` is shown the progress about twice a second, and at the end."""
 
     def __init__(
         self,

@@ -19,7 +19,7 @@ _RATE_SECONDS = 10.0  # over which rates are averaged
 
 
 class Meter:
-    """Measures one run. `on_tick` is called with the progress about twice a second."""
+    """Measures one run. `on_tick` is called with the progress about twice a second, and at the end."""
 
     def __init__(self, run: Run, leases: Leases, pool: FetcherPool, on_tick: Callable[[Progress], None]) -> None:
         self._run = run
@@ -41,15 +41,18 @@ class Meter:
         """Take a sample and show the progress, if a tick is due."""
         now = time.monotonic()
         if now >= self.next_at:
-            self._tick_at = now
-            counts = self._run.counts
-            if counts.pages > self._pages_seen:
-                self._pages_seen = counts.pages
-                self._last_page_at = now
-            self._samples.append((now, counts.pages, counts.bytes, self.idle_seconds))
-            while now - self._samples[0][0] > _RATE_SECONDS:
-                self._samples.popleft()
-            self._on_tick(self._progress(now))
+            self._show(now)
+
+    def _show(self, now: float) -> None:
+        self._tick_at = now
+        counts = self._run.counts
+        if counts.pages > self._pages_seen:
+            self._pages_seen = counts.pages
+            self._last_page_at = now
+        self._samples.append((now, counts.pages, counts.bytes, self.idle_seconds))
+        while now - self._samples[0][0] > _RATE_SECONDS:
+            self._samples.popleft()
+        self._on_tick(self._progress(now))
 
     def _progress(self, now: float) -> Progress:
         run = self._run
@@ -83,7 +86,9 @@ class Meter:
         )
 
     def ended(self, interrupted: bool) -> Ended:
-        """Returns the summary of the run, to be asked for after its last commit."""
+        """Show the progress for the last time, and return the summary of the run. To be called after its last
+        commit."""
+        self._show(time.monotonic())
         run = self._run
         sizes = run.frontier.sizes()
         cpu = self._pool.cpu_seconds()

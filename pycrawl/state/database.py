@@ -294,4 +294,6 @@ def _explained(path: Path) -> Iterator[None]:
             ) from error
         if code in _DAMAGED:
             raise StateError(f"{path}: the database is damaged ({error}). Put back a copy, or start anew.") from error
+        if isinstance(error, sqlite3.ProgrammingError) and "closed" in str(error):
+            raise StateError(f"{path}: was closed, and is asked again") from error
         raise StateError(f"{path}: {error}") from error

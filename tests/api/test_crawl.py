@@ -28,6 +28,7 @@ def test_create_run_and_look(tmp_path: Path) -> None:
         crawl = Crawl.create(tmp_path / "crawl", [site.url], **SETTINGS)
         ended = crawl.run(max_pages=5, on_progress=seen.append)
         assert (ended.reason, ended.counts.pages) == ("max-pages", 5)
+        assert (seen[-1].counts.pages, seen[-1].pages_left, seen[-1].in_flight) == (5, 0, 0)
         assert crawl.stats()["pages_fetched"] == 5
         crawl.add([site.url + "/?more"])
         assert Crawl(tmp_path / "crawl").run(max_time="5m").reason == "finished"

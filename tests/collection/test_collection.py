@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import time
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from operator import attrgetter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pycrawl import Collection, Crawl
 from pycrawl.collection.collection import NoDocument
 from pycrawl.collection.fields import FIELDS, as_json
-from pycrawl.errors import ConfigError, UsageError
+from pycrawl.collection.times import Time, timestamp
+from pycrawl.errors import ConfigError, StateError, UsageError
 from tests.collection.conftest import Odd
 from tests.collection.odd_web import HOME, PAGES, SETTINGS, body_as_stored
 from tests.e2e.site import Reply, Site, page
@@ -58,6 +60,10 @@ def test_what_is_not_there(odd: Odd) -> None:
         odd.collection.at(odd.url, 5.0)
     with pytest.raises(UsageError, match="not an http or https URL"):
         odd.collection["mailto:me"]
+    assert "mailto:me" not in odd.collection
+    assert odd.collection.get("mailto:me") is None
+    with pytest.raises(TypeError, match="expected a URL as text, found 0"):
+        odd.collection[0]  # type: ignore[index]  # what somebody may try
 
 
 def test_every_document_comes_once_in_every_order(odd: Odd) -> None:
@@ -115,6 +121,7 @@ def test_cells_are_fields_headers_and_anchors(odd: Odd) -> None:
     assert odd.collection.cell(url, "header:x-odd") == "a  b"
     assert odd.collection.cell(url, "header:x-none") is None
     assert odd.collection.cell(url, f"anchor:{odd.url}/") == "about zipped"
+    assert odd.collection.cell(url, f"anchor:{odd.url}/nowhere") is None
     assert odd.collection.cell(url, "title", time.time()) == "Zipped"
     with pytest.raises(NoDocument):
         odd.collection.cell(url, "title", "2001-01-01")
@@ -150,6 +157,43 @@ def test_versions_by_time(tmp_path: Path) -> None:
             assert (old.title, new.title) == ("A page", "Other")
             assert list(collection.documents(newest=True)) == [new]
             assert list(collection.documents()) == [old, new]
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        (1_800_000_000, 1_800_000_000.0),
+        ("1800000000.5", 1_800_000_000.5),
+        ("2026-03-01T12:30:00+01:00", datetime(2026, 3, 1, 11, 30, tzinfo=UTC).timestamp()),
+        ("2026-03-01 12:30", datetime(2026, 3, 1, 12, 30).timestamp()),
+        (datetime(2026, 3, 1, 12, 30), datetime(2026, 3, 1, 12, 30).timestamp()),
+        (date(2026, 3, 1), datetime(2026, 3, 1).timestamp()),
+        ("2026", datetime(2026, 1, 1).timestamp()),
+        ("20260301", datetime(2026, 3, 1).timestamp()),
+        ("20260301123000", datetime(2026, 3, 1, 12, 30).timestamp()),
+    ],
+)
+def test_times_are_read_as_people_write_them(given: Time, meant: float) -> None:
+    assert timestamp(given) == meant
+
+
+@pytest.mark.parametrize("given", ["yesterday", "nan", float("nan"), "20261301", "2026-03", "", None])
+def test_what_is_no_time(given: Any) -> None:
+    with pytest.raises(UsageError, match="expected a time such as"):
+        timestamp(given)
+
+
+def test_how_long_ago_it_was() -> None:
+    assert abs(time.time() - 7_200 - timestamp("2h")) < 60
+
+
+def test_a_closed_collection_says_so(odd: Odd) -> None:
+    with Collection(odd.path) as collection:
+        assert repr(collection) == f"Collection({str(odd.path)!r})"
+    with pytest.raises(StateError, match="was closed"):
+        collection[odd.url]
+    with pytest.raises(StateError, match="was closed"):
+        list(collection)
 
 
 def test_a_directory_without_a_crawl(tmp_path: Path) -> None:

@@ -3,8 +3,6 @@ known, and its metadata; a revisit instead of a response for what has the body o
 
 The bodies are kept after transfer and content coding were undone. So where a header would make a reader undo them
 again, or tells another length, it is kept under the name that web archives use for such: "X-Archive-Orig-…".
-
-Records are composed by warcio. It would take a millisecond to compress each, so isal does that.
 """
 
 from __future__ import annotations
@@ -12,14 +10,10 @@ from __future__ import annotations
 import base64
 import dataclasses
 import hashlib
-import io
 import uuid
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any
-
-from warcio.statusandheaders import StatusAndHeaders
-from warcio.warcwriter import WARCWriter
 
 from pycrawl import __version__
 from pycrawl.collection.document import Document
@@ -40,17 +34,6 @@ _FIELDS_TYPE = "application/warc-fields"
 _STATUS_304 = 304
 
 
-class _Served(StatusAndHeaders):  # type: ignore[misc]  # warcio has no types
-    """HTTP headers that are written as these bytes; warcio's own would be changed beyond ASCII."""
-
-    def __init__(self, octets: bytes) -> None:
-        super().__init__("as served", [("as", "served")])  # warcio takes an empty one for none
-        self._octets = octets
-
-    def compute_headers_buffer(self, header_filter: object = None) -> None:
-        self.headers_buff = self._octets
-
-
 class WarcFormat:
     extension = ".warc"
     needs = Needs.RECORD
@@ -58,29 +41,21 @@ class WarcFormat:
     def __init__(self, options: Options, config: Config) -> None:
         self._compression = options.compression
         self._config = config
-        self._writer = WARCWriter(io.BytesIO(), gzip=False, warc_version="1.1")
 
     # Records
 
-    def _bytes(
-        self, kind: str, url: str | None, warc_headers: dict[str, str], content_type: str, *block: bytes
-    ) -> bytes:
-        """Returns one record, compressed. The block is the HTTP headers, if there are any, and the rest of it."""
-        payload = block[-1]
-        warc_headers["WARC-Block-Digest"] = _sha1(*block)
-        http = _Served(block[0]) if len(block) > 1 else None
-        record = self._writer.create_warc_record(
-            url,
-            kind,
-            payload=io.BytesIO(payload),
-            length=len(payload),
-            warc_content_type=content_type,
-            warc_headers_dict=warc_headers,
-            http_headers=http,
-        )
-        self._writer.out = out = io.BytesIO()
-        self._writer._write_warc_record(out, record)
-        return compressed(out.getvalue(), self._compression)
+    def _bytes(self, kind: str, url: str, warc_headers: dict[str, str], content_type: str, *block: bytes) -> bytes:
+        """Returns one record, compressed. The block is in one part or several; headers without a value are left out."""
+        headers = {
+            "WARC-Type": kind,
+            "WARC-Target-URI": url,
+            **warc_headers,
+            "WARC-Block-Digest": _sha1(*block),
+            "Content-Type": content_type,
+            "Content-Length": str(sum(map(len, block))),
+        }
+        head = "".join(f"{name}: {value}\r\n" for name, value in headers.items() if value).encode("utf-8", "replace")
+        return compressed(b"".join((b"WARC/1.1\r\n", head, b"\r\n", *block, b"\r\n\r\n")), self._compression)
 
     def head(self, file_name: str) -> bytes:
         """A warcinfo record: who made the file, by which rules it was crawled."""
@@ -101,7 +76,7 @@ class WarcFormat:
             "WARC-Date": _warc_time(datetime.now(UTC).timestamp()),
             "WARC-Filename": file_name,
         }
-        return self._bytes("warcinfo", None, headers, _FIELDS_TYPE, block)
+        return self._bytes("warcinfo", "", headers, _FIELDS_TYPE, block)
 
     def pieces(self, tasks: Sequence[Task], on_fault: Callable[[str], None]) -> list[Piece]:
         return readable(tasks, self._piece, on_fault)
@@ -138,9 +113,9 @@ class WarcFormat:
             headers["WARC-Truncated"] = "length"
         if task.reference is None:
             block = (_http_head(document), document.body)
-            return self._bytes("response", document.url, _told(headers), _HTTP_RESPONSE, *block)
+            return self._bytes("response", document.url, headers, _HTTP_RESPONSE, *block)
         headers |= _refers_to(_SAME_PAYLOAD, task.reference.url, task.reference.timestamp, task.reference.docno)
-        return self._bytes("revisit", document.url, _told(headers), _HTTP_RESPONSE, b"")
+        return self._bytes("revisit", document.url, headers, _HTTP_RESPONSE, b"")
 
     def _later_visit(self, document: Document, visit: Revisit, digest: str) -> bytes:
         """A revisit for the last visit, which found the document unchanged."""
@@ -155,7 +130,7 @@ class WarcFormat:
         validators = (("ETag", visit.etag), ("Last-Modified", visit.last_modified))
         lines = ["HTTP/1.1 304 Not Modified", *(f"{name}: {value}" for name, value in validators if value), "", ""]
         block = "\r\n".join(lines).encode("latin-1", "replace") if is_304 else b""
-        return self._bytes("revisit", document.url, headers, _HTTP_RESPONSE, *((block, b"") if block else (b"",)))
+        return self._bytes("revisit", document.url, headers, _HTTP_RESPONSE, block)
 
     def _request(self, document: Document, concurrent_to: str) -> bytes:
         lines = [
@@ -170,7 +145,7 @@ class WarcFormat:
             "WARC-Date": _warc_time(document.timestamp),
             "WARC-Concurrent-To": concurrent_to,
         }
-        return self._bytes("request", document.url, headers, _HTTP_REQUEST, block, b"")
+        return self._bytes("request", document.url, headers, _HTTP_REQUEST, block)
 
     def _metadata(self, document: Document, concurrent_to: str) -> bytes:
         prints = document.fingerprints
@@ -231,10 +206,6 @@ def _entry(
     mime = "warc/revisit" if is_revisit else document.content_type.partition(";")[0].strip() or "unk"
     fields = {"url": document.url, "mime": mime, "status": str(status), "digest": digest.removeprefix("sha1:")}
     return IndexEntry(offset, length, f"{surt(document.url)} {cdx_time(timestamp)}", fields)
-
-
-def _told(headers: dict[str, str]) -> dict[str, str]:
-    return {name: value for name, value in headers.items() if value}
 
 
 def _sha1(*parts: bytes) -> str:

@@ -38,7 +38,7 @@ _MOST_CLUSTERS = 8
 _MOST_RUNS = 10
 _MOST_NAMES = 12
 _HIDDEN = "…"  # in the place of what may be secret
-_PACKAGES = ("pycurl", "urllib3", "ada-url", "protego", "numpy", "isal", "xxhash", "resiliparse", "warcio")
+_PACKAGES = ("pycurl", "urllib3", "ada-url", "protego", "numpy", "isal", "xxhash", "resiliparse", "fastwarc")
 
 OnStep = Callable[[str], None]
 
