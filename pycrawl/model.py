@@ -122,6 +122,7 @@ class Conduct:
 
     retry: bool = False  # the URL is tried again, up to limits.max_tries times, after the other URLs of its host
     slows_host: bool = False  # the host's pause doubles; a host that goes on failing is parked
+    shuts_origin: bool = False  # no connection to the origin could be made: its URLs wait until it is tried again
     goes_back: bool = False  # the URL is not to blame: it goes back to the head of its queue
     is_hit: bool = True  # the server was asked, so that the host's pause begins now
     is_error: bool = True  # the outcome counts as a failure
@@ -134,6 +135,7 @@ _FINAL = Conduct()
 _AGAIN = Conduct(retry=True)
 _AGAIN_SLOWER = Conduct(retry=True, slows_host=True)
 _HOST_FAULT = Conduct(slows_host=True, goes_back=True)
+_ORIGIN_FAULT = Conduct(shuts_origin=True, goes_back=True)
 _OUR_FAULT = Conduct(goes_back=True)
 _HELD_BACK = Conduct(goes_back=True, is_hit=False, is_error=False)
 
@@ -163,9 +165,9 @@ CONDUCT: dict[Outcome, Conduct] = {
     Outcome.DNS_FAILURE: _HOST_FAULT,
     Outcome.ADDRESS_MOVED: _NOT_ASKED,
     Outcome.ADDRESS_REFUSED: _REFUSED,
-    Outcome.CONNECT_FAILED: _HOST_FAULT,
-    Outcome.CONNECT_TIMEOUT: _HOST_FAULT,
-    Outcome.TLS_FAILURE: _FINAL,
+    Outcome.CONNECT_FAILED: _ORIGIN_FAULT,
+    Outcome.CONNECT_TIMEOUT: _ORIGIN_FAULT,
+    Outcome.TLS_FAILURE: _ORIGIN_FAULT,
     Outcome.TIMEOUT: _AGAIN_SLOWER,
     Outcome.HELD_BACK: _HELD_BACK,
     Outcome.NO_ROOM: _OUR_FAULT,

@@ -95,12 +95,13 @@ def test_every_outcome_has_its_conduct() -> None:
 def test_conduct_makes_sense(outcome: Outcome) -> None:
     conduct = CONDUCT[outcome]
     assert not (conduct.retry and conduct.goes_back), "either the URL is at fault or it is not"
+    assert not conduct.shuts_origin or (conduct.goes_back and not conduct.slows_host)
     if conduct.retry or conduct.slows_host or (conduct.goes_back and outcome is not Outcome.HELD_BACK):
         assert conduct.is_error
         assert conduct.is_hit
     # Where there is no room, slots get fewer; what is held back is so as another fetch has slowed its host.
     if conduct.goes_back and outcome not in (Outcome.NO_ROOM, Outcome.HELD_BACK):
-        assert conduct.slows_host, "else the host would be asked for the same URL for ever"
+        assert conduct.slows_host or conduct.shuts_origin, "else the host would be asked for the same URL for ever"
 
 
 def test_outcomes_are_words_for_users() -> None:

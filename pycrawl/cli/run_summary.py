@@ -89,6 +89,9 @@ def _who_waits(ended: Ended) -> str:
     if ended.unreachable_robots:
         origins = plural(ended.unreachable_robots, "origin")
         parts.append(f"robots.txt of {origins} is unreachable, the next try is at {moment(ended.next_robots_at)}")
+    if ended.unreachable_origins:
+        origins = plural(ended.unreachable_origins, "origin")
+        parts.append(f"no connection to {origins} can be made, the next try is at {moment(ended.next_origin_at)}")
     full = ended.parked_hosts - ended.failing_hosts
     if full:
         verb = "has given" if full == 1 else "have given"

@@ -123,7 +123,8 @@ def _lines(facts: dict[str, Any]) -> list[str]:
         *_aside_lines(facts["urls_aside"]),
         f"mirrors     {_mirrors(facts['mirrors'])}",
         f"robots.txt  {plural(facts['robots_denied'], 'URL')} denied",
-        *_unreachable_lines(facts["robots_unreachable"]),
+        *_unreachable_lines(facts["robots_unreachable"], "unreachable at", "robots-unreachable"),
+        *_unreachable_lines(facts["origins_unreachable"], "no connection to", "connect-failed"),
         *_source_lines(facts),
         f"status      {_family(facts['status'])}",
         f"errors      {_family(facts['errors'])}",
@@ -188,20 +189,18 @@ def _source_lines(facts: dict[str, Any]) -> list[str]:
     ]
 
 
-def _unreachable_lines(unreachable: dict[str, Any]) -> list[str]:
-    """Which origins wait for their robots.txt, why, since when, and until when."""
+def _unreachable_lines(unreachable: dict[str, Any], what: str, reason: str) -> list[str]:
+    """Which origins cannot be asked for pages, why, since when, and until when."""
     count = unreachable["origins"]
     if not count:
         return []
-    lines = [f"            unreachable at {plural(count, 'origin')}, whose URLs wait for it:"]
+    lines = [f"            {what} {plural(count, 'origin')}, whose URLs wait:"]
     for one in unreachable["first"][:_UNREACHABLE_SHOWN]:
         why = f"{one['reason']}: {one['detail']}" if one["detail"] else one["reason"]
         next_try = f"next try {moment(one['next_try_at'])}" if one["next_try_at"] else "it counts as missing by now"
         lines.append(f"            {one['origin']}  {why}, since {moment(one['since'])}, {next_try}")
     if count > _UNREACHABLE_SHOWN:
-        lines.append(
-            f"            … and {count - _UNREACHABLE_SHOWN:,} more (`pycrawl list --reason robots-unreachable`)"
-        )
+        lines.append(f"            … and {count - _UNREACHABLE_SHOWN:,} more (`pycrawl list --reason {reason}`)")
     return lines
 
 

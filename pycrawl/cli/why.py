@@ -214,6 +214,13 @@ def _next_lines(facts: dict[str, Any]) -> list[str]:
             f"  its host has failed {plural(facts['host_failures'], 'time')} in a row ({facts['host_trouble']});"
             " `pycrawl retry` asks it at once"
         )
+    origin = facts["unconnected"]
+    if origin:
+        reason = f"{origin['reason']}: {origin['detail']}" if origin["detail"] else origin["reason"]
+        lines.append(
+            f"  no connection to {origin['origin']} can be made since {moment(origin['since'])} ({reason});"
+            " `pycrawl retry` tries it at once"
+        )
     rests = (facts["host_ready_at"] or 0.0) > time.time()
     lines.append(f"  next: {'not before ' + moment(facts['host_ready_at']) if rests else 'its host may be asked now'}")
     return lines

@@ -9,30 +9,32 @@ from pycrawl.frontier.back import hosts_with_queues
 from pycrawl.policy.politeness import is_parked
 from pycrawl.state.database import Database
 from pycrawl.state.meta import RunRow
-from pycrawl.state.robots import failures_of_host, origins_of, robots_of
+from pycrawl.state.origin_failures import OriginFailure, failures_of_host
+from pycrawl.state.robots import robots_of
+from pycrawl.urls.parts import origins_of
 
 _STUCK_SECONDS = 60.0  # a crawl commits every second or two, also when it only waits
 
 
 def activity(database: Database, run: RunRow | None, now: float) -> dict[str, Any]:
     """Returns what `stats --json` says of the moment, as of the last commit: what runs, and which hosts have URLs in
-    their back queues (`hosts`), may be asked (`hosts_ready`), or are left alone as they keep failing (`hosts_failing`)
+    their back queues (`hosts`), may be asked (`hosts_ready`), or are left alone as they do not answer (`hosts_failing`)
     or as their robots.txt is unreachable (`hosts_without_robots`). `next_host_at` is when the next of the others is
     due, `next_try_at` when the first of those that are left alone is.
     """
     row = database.query("SELECT fetched_at FROM documents ORDER BY id DESC LIMIT 1").fetchone()
     queued = database.query_each(
-        "SELECT ready_at, failures, key, robots_failing_since FROM hosts WHERE id IN ({})", hosts_with_queues(database)
+        "SELECT ready_at, failures, key, failing_since FROM hosts WHERE id IN ({})", hosts_with_queues(database)
     )
     healthy: list[float] = []
     failing: list[float] = []
     unreachable: list[float] = []
-    for ready_at, failures, key, robots_failing_since in queued:
-        next_robots_at = _next_robots_at(database, key) if robots_failing_since else 0.0
+    for ready_at, failures, key, failing_since in queued:
+        failure = _failure_of(database, key) if failing_since else None
         if is_parked(failures, ready_at - now) and ready_at > now:
             failing.append(ready_at)
-        elif next_robots_at > now:
-            unreachable.append(max(ready_at, next_robots_at))
+        elif failure is not None and failure.next_at > now:
+            (unreachable if failure.of_robots else failing).append(max(ready_at, failure.next_at))
         else:
             healthy.append(ready_at)
     return {
@@ -47,13 +49,13 @@ def activity(database: Database, run: RunRow | None, now: float) -> dict[str, An
     }
 
 
-def _next_robots_at(database: Database, key: str) -> float:
-    """Returns when an unreachable robots.txt of a host is asked for again; 0 if the host has another origin, http or
+def _failure_of(database: Database, key: str) -> OriginFailure | None:
+    """Returns the failure of a host's origins that is tried again first; None if the host has another origin, http or
     https, that can be asked for pages meanwhile."""
-    failures = {failure.origin: failure.next_at for failure in failures_of_host(database, key) if failure.next_at}
+    failures = {failure.origin: failure for failure in failures_of_host(database, key) if failure.next_at}
     if any(robots_of(database, origin) for origin in origins_of(key) if origin not in failures):
-        return 0.0
-    return min(failures.values(), default=0.0)
+        return None
+    return min(failures.values(), key=lambda failure: failure.next_at, default=None)
 
 
 def _state(run: RunRow | None, now: float) -> str:

@@ -24,13 +24,14 @@ from pycrawl.state.kinds_table import kinds_of, series_of
 from pycrawl.state.ledger import Standing, State, standing, words_of
 from pycrawl.state.mirrors import original_of
 from pycrawl.state.nearness import nearness_of
+from pycrawl.state.origin_failures import failure_of
 from pycrawl.state.sources import NEVER, hint_of, source_of
 from pycrawl.state.unwanted import Unwanted
 from pycrawl.state.url_lookup import find_url, inlinks_of
 from pycrawl.urls import asks
 from pycrawl.urls.hints import CHANGE_FREQUENCIES, NO_PRIORITY
 from pycrawl.urls.host_settings import SettingsByHost
-from pycrawl.urls.parts import host_key, url_hash
+from pycrawl.urls.parts import host_key, origin, url_hash
 from pycrawl.urls.reasons import Reason
 
 UNKNOWN = "unknown"  # the state of a URL that the crawl never met
@@ -201,8 +202,15 @@ def _next(database: Database, config: Config, one: Standing | None, host: Host |
         "host_ready_at": one.host_ready_at if one is not None else host.ready_at if host else None,
         "host_failures": host.failures if host else 0,
         "host_trouble": host.trouble if host and host.failures else None,
+        "unconnected": _unconnected(database, one.url) if one is not None and is_queued else None,
         "host_is_full": bool(is_queued and host and most and host.pages >= most),
     }
+
+
+def _unconnected(database: Database, url: str) -> dict[str, Any] | None:
+    """Returns why no connection to the URL's origin can be made; None if nothing speaks against it."""
+    failure = failure_of(database, origin(url))
+    return failure.facts if failure is not None and not failure.of_robots else None
 
 
 def _charset(database: Database, document_id: int) -> dict[str, str] | None:

@@ -8,7 +8,8 @@ from pycrawl.config import Config
 from pycrawl.policy.politeness import robots_expire_at
 from pycrawl.policy.robots import RobotsRules
 from pycrawl.state.database import Database
-from pycrawl.state.robots import failure_of, robots_of
+from pycrawl.state.origin_failures import failure_of
+from pycrawl.state.robots import robots_of
 from pycrawl.urls.host_settings import SettingsByHost
 from pycrawl.urls.parts import origin, robots_url
 
@@ -22,8 +23,8 @@ def robots_facts(database: Database, config: Config, url: str) -> dict[str, Any]
     politeness = SettingsByHost(config).of_url(url).politeness
     file = robots_of(database, origin(url))
     failure = failure_of(database, origin(url))
-    if failure is not None and not failure.next_at:
-        failure = None  # it has failed for so long that it counts as missing
+    if failure is not None and not (failure.of_robots and failure.next_at):
+        failure = None  # its pages cannot be had; or it has failed for so long that it counts as missing
     rules = RobotsRules.parse(file, config.crawl.name) if file is not None else None
     verdict = rules.verdict(url) if rules else None
     again_at = robots_expire_at(file, politeness.robots_ttl) if file is not None else None

@@ -14,7 +14,7 @@ from pycrawl.state.hosts import count_hosts
 from pycrawl.state.kinds_table import stopped_series, worst_kinds
 from pycrawl.state.meta import RunRow
 from pycrawl.state.mirrors import mirrors
-from pycrawl.state.robots import all_failures, count_failures
+from pycrawl.state.origin_failures import count_failures, first_failures
 from pycrawl.state.sources import count_sources
 
 _MOST_TRAPS = 20  # listed
@@ -47,7 +47,8 @@ def collect(database: Database) -> dict[str, Any]:
         created = meta.created_at(database)
         traps = _traps(database)
         found_mirrors = mirrors(database)
-        unreachable = _unreachable(database)
+        without_robots = _unreachable(database, of_robots=True)
+        unconnected = _unreachable(database, of_robots=False)
         now = activity(database, run, time.time())
         sources = count_sources(database)
     front = family(known, "front")
@@ -67,7 +68,8 @@ def collect(database: Database) -> dict[str, Any]:
             {"host": host, "original": original, "copies": copies, "pages": pages}
             for host, original, copies, pages in found_mirrors
         ],
-        "robots_unreachable": unreachable,
+        "robots_unreachable": without_robots,
+        "origins_unreachable": unconnected,
         "sitemaps": _sources(known, Kind.SITEMAP, sources),
         "feeds": _sources(known, Kind.FEED, sources),
         "errors": family(known, "error"),
@@ -92,21 +94,12 @@ def _nonzero(members: dict[str, int]) -> dict[str, int]:
     return {name: count for name, count in sorted(members.items(), key=lambda one: -one[1]) if count}
 
 
-def _unreachable(database: Database) -> dict[str, Any]:
-    """The origins whose robots.txt cannot be had: how many, and the first of them, by the time of the next try."""
+def _unreachable(database: Database, of_robots: bool) -> dict[str, Any]:
+    """The origins whose robots.txt cannot be had, or to which no connection can be made: how many, and the first of
+    them, by the time of the next try."""
     return {
-        "origins": count_failures(database),
-        "first": [
-            {
-                "origin": failure.origin,
-                "reason": failure.outcome,
-                "detail": failure.detail,
-                "since": failure.since,
-                "failures": failure.failures,
-                "next_try_at": failure.next_at,
-            }
-            for failure in all_failures(database, _MOST_UNREACHABLE)
-        ],
+        "origins": count_failures(database, of_robots),
+        "first": [failure.facts for failure in first_failures(database, of_robots, _MOST_UNREACHABLE)],
     }
 
 

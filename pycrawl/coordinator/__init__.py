@@ -5,6 +5,7 @@
 - `jobs/`: a handler for each kind of job makes it and settles its answer
 - `leases.py`: the URLs in flight, and those that may have killed a fetcher
 - `intake.py`: answers go to their handlers, and hosts are released
+- `origin_failures.py`: origins that cannot be asked for pages wait, and are tried again
 - `books.py`: each answer is counted and logged
 - `commits.py`: the group commit, and when it is due
 - `pace.py`: how many fetches are open at once

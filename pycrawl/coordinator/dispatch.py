@@ -119,6 +119,12 @@ class Dispatcher:
             job = next_job(self._handlers, queue, entry, site, now)
             lease = Lease(queue, entry, job.kind, fetcher, queue.due, job.url, site)
             if job.kind is Kind.ROBOTS and job.hops and host_key(job.url) != queue.host.key:
+                failure = self._session.origin_failure_of(origin(job.url))
+                if failure is not None and failure.is_of_connecting and failure.next_at > now:
+                    self._frontier.shut(queue.host, failure._replace(origin=site, of_robots=True), now)
+                    self._frontier.put_back(queue, entry)
+                    self._frontier.release(queue, 0.0)
+                    continue
                 guest = self._frontier.visit(queue, host_key(job.url), now)
                 if not isinstance(guest, Guest):
                     self._frontier.put_back(queue, entry)

@@ -12,6 +12,7 @@ from pycrawl.coordinator.jobs import JobHandler
 from pycrawl.coordinator.jobs.settling import Settler
 from pycrawl.coordinator.jobs.sources import SourceJobs
 from pycrawl.coordinator.leases import Lease, Leases
+from pycrawl.coordinator.origin_failures import OriginFailures
 from pycrawl.coordinator.run import Run
 from pycrawl.frontier.guests import Guest
 from pycrawl.model import CONDUCT, FetchResult, Kind, Outcome, UrlOrder
@@ -19,6 +20,7 @@ from pycrawl.policy.politeness import PolitenessRules, ahead, gap, is_parked, pa
 from pycrawl.processes.pool import Death
 from pycrawl.state.hosts import Host
 from pycrawl.urls.host_settings import HostSettings
+from pycrawl.urls.parts import origin
 
 _LEISURE_SECONDS = 0.5  # added to the pause of a host in the order NEWEST_FIRST_SLOWLY: its links are sieved meanwhile
 
@@ -29,7 +31,13 @@ class Intake:
     """Ends every lease: by a result, by the death of its fetcher, or because the URL was turned away."""
 
     def __init__(
-        self, run: Run, leases: Leases, handlers: Mapping[Kind, JobHandler], settler: Settler, books: Books
+        self,
+        run: Run,
+        leases: Leases,
+        handlers: Mapping[Kind, JobHandler],
+        settler: Settler,
+        origins: OriginFailures,
+        books: Books,
     ) -> None:
         self._run = run
         self._session = run.session
@@ -38,6 +46,7 @@ class Intake:
         self._leases = leases
         self._handlers = handlers
         self._settler = settler
+        self._origins = origins
         self._books = books
         self._looks_for_copies = not run.config.content.store_duplicates
 
@@ -64,6 +73,7 @@ class Intake:
                 lease.queue.rules.forget(lease.site)
             self._frontier.put_back(lease.queue, lease.entry)
         else:
+            self._note_origin(lease, result)
             self._handlers[result.kind].settle(lease, result)
         self._release(lease, result)
 
@@ -104,6 +114,20 @@ class Intake:
             lease.entry.url_id, lease.queue.host.id, lease.kind, outcome, now, now, self._run.now(), detail=detail
         )
 
+    def _note_origin(self, lease: Lease, result: FetchResult) -> None:
+        """Note whether the origin that was asked for something could be connected to. Where that was its own
+        robots.txt, it is noted with that (`jobs/robots.py`)."""
+        if lease.guest is not None:
+            host, site = lease.guest.host, origin(lease.url)
+        elif lease.kind is not Kind.ROBOTS:
+            host, site = lease.queue.host, lease.site
+        else:
+            return
+        if CONDUCT[result.outcome].shuts_origin:
+            self._origins.no_connection(host, site, result)
+        elif result.status and host.failing_since:
+            self._origins.answered(host, site)
+
     # The host
 
     def _release(self, lease: Lease, result: FetchResult) -> None:
@@ -118,8 +142,8 @@ class Intake:
         if lease.guest is not None or not conduct.is_hit:
             self._frontier.release(queue, 0.0)
             return
-        # A robots.txt that cannot be had is noted with its origin (`jobs/robots.py`), and slows nothing else down.
-        is_of_origin = lease.kind is Kind.ROBOTS and conduct.is_error
+        # An origin that cannot be connected to, or whose robots.txt cannot be had, slows nothing else of its host down.
+        is_of_origin = conduct.shuts_origin or (lease.kind is Kind.ROBOTS and conduct.is_error)
         put_off = not is_of_origin and self._count_failure(host, queue.settings, result)
         ended = result.ended + self._run.epoch
         usual = self._pause(host, queue.settings, result)
@@ -137,7 +161,10 @@ class Intake:
     def _count_failure(self, host: Host, settings: HostSettings, result: FetchResult) -> bool:
         """Count a failure of the host, or forget half of the earlier ones. Returns True if it is to be put off: it
         keeps failing, or has asked to be left alone for long."""
-        if not CONDUCT[result.outcome].slows_host:
+        conduct = CONDUCT[result.outcome]
+        if conduct.shuts_origin:
+            return False
+        if not conduct.slows_host:
             host.failures //= 2
             return False
         host.failures += 1

@@ -16,6 +16,7 @@ from pycrawl.coordinator.jobs.handlers import new_handlers
 from pycrawl.coordinator.jobs.settling import Settler
 from pycrawl.coordinator.leases import Leases
 from pycrawl.coordinator.meter import Meter
+from pycrawl.coordinator.origin_failures import OriginFailures
 from pycrawl.coordinator.pace import Pace
 from pycrawl.coordinator.run import Run
 from pycrawl.crawl.change_log import ChangeLog
@@ -58,9 +59,11 @@ class Coordinator:
         self._fetch_log = FetchLog(session.directory.log)
         self._change_log = ChangeLog(session.directory.log)
         settler = Settler(self._run, self._change_log)
-        handlers = new_handlers(self._run, settler)
+        origins = OriginFailures(self._run)
+        handlers = new_handlers(self._run, settler, origins)
         by_kind = {handler.kind: handler for handler in handlers}
-        self._intake = Intake(self._run, self._leases, by_kind, settler, Books(self._run, self._fetch_log))
+        books = Books(self._run, self._fetch_log)
+        self._intake = Intake(self._run, self._leases, by_kind, settler, origins, books)
         self._dispatcher = Dispatcher(self._run, self._leases, handlers, self._intake, pool)
         self._commits = CommitCycle(self._run, self._fetch_log, self._change_log)
         self._meter = Meter(self._run, self._leases, pool, on_tick)

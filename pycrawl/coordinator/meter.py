@@ -96,6 +96,8 @@ class Meter:
         parked = run.frontier.parked_hosts()
         failing = [host.ready_at for host in parked if is_parked(host.failures, host.ready_at - run.now())]
         shut = run.frontier.shut_origins()
+        without_robots = [one.until for one in shut if one.of_robots]
+        unconnected = [one.until for one in shut if not one.of_robots]
         return Ended(
             reason="interrupted" if interrupted else run.stopping or "finished",
             counts=run.counts,
@@ -103,8 +105,10 @@ class Meter:
             parked_hosts=len(parked),
             failing_hosts=len(failing),
             next_try_at=min(failing, default=None),
-            unreachable_robots=len(shut),
-            next_robots_at=min(shut.values(), default=None),
+            unreachable_robots=len(without_robots),
+            next_robots_at=min(without_robots, default=None),
+            unreachable_origins=len(unconnected),
+            next_origin_at=min(unconnected, default=None),
             queued=sizes.front + sizes.back + held,
             held=held,
             fetchers_replaced=self._pool.replaced,

@@ -78,6 +78,8 @@ class Ended:
     next_try_at: float | None  # seconds since the epoch: when the first failing host may be asked again; None: none is
     unreachable_robots: int  # origins whose robots.txt cannot be had, so that their URLs wait
     next_robots_at: float | None  # seconds since the epoch: when the first of these is asked for it again
+    unreachable_origins: int  # origins that no connection could be made to, so that their URLs wait
+    next_origin_at: float | None  # seconds since the epoch: when the first of these is tried again
     queued: int  # URLs left in the queues, those held included
     held: int  # URLs deeper than --max-depth: they wait for another run
     fetchers_replaced: int

@@ -17,7 +17,7 @@ from pycrawl.model import Outcome
 from pycrawl.policy.politeness import PolitenessRules, gap
 from pycrawl.state.hosts import Host, failing_hosts, host_keys
 from pycrawl.state.ledger import PASSING, State, standing
-from pycrawl.state.robots import RobotsFailure, all_failures
+from pycrawl.state.origin_failures import OriginFailure, all_failures
 from pycrawl.urls.host_list import HostList
 from pycrawl.urls.normal_form import UrlRules, from_user
 from pycrawl.urls.parts import host_key, origin, url_hash
@@ -81,10 +81,10 @@ def retry(session: Session, request: RetryRequest, now: float) -> Retried:
     unreachable = [
         failure
         for failure in all_failures(session.database)
-        if failure.outcome in outcomes or request.reason in ("", Outcome.ROBOTS_UNREACHABLE)
+        if failure.outcome in outcomes or _is_meant(failure, request.reason)
         if host_ids is None or session.hosts.id_of(_host_of(failure)) in host_ids
     ]
-    _ask_robots_again(session, unreachable, now)
+    _ask_origin_again(session, unreachable, now)
     done.hosts = len({*failing, *(session.hosts.id_of(_host_of(failure)) for failure in unreachable)})
     return done
 
@@ -94,7 +94,7 @@ def _retry_named(session: Session, urls: Iterable[str], done: Retried, now: floa
     rules = UrlRules.of(session.config)
     again: list[int] = []
     hosts: set[int] = set()
-    unreachable: dict[str, RobotsFailure] = {}
+    unreachable: dict[str, OriginFailure] = {}
     for text in urls:
         url = from_user(text, rules)
         url_id = 0 if url is None else _id_of(session, url)
@@ -106,7 +106,7 @@ def _retry_named(session: Session, urls: Iterable[str], done: Retried, now: floa
             done.aside.append((one.url, one.reason))
             continue
         hosts.add(one.host_id)
-        failure = session.robots_failure_of(origin(one.url))
+        failure = session.origin_failure_of(origin(one.url))
         if failure is not None:
             unreachable[failure.origin] = failure
         if one.state == State.QUEUED:
@@ -116,7 +116,7 @@ def _retry_named(session: Session, urls: Iterable[str], done: Retried, now: floa
     done.queued = session.frontier.requeue_visits("url_id IN (SELECT value FROM json_each(?))", (json.dumps(again),))
     failing = [host_id for host_id in hosts if session.hosts.get(host_id).failures]
     _let_be_asked(session, failing, now)
-    _ask_robots_again(session, unreachable.values(), now)
+    _ask_origin_again(session, unreachable.values(), now)
     done.hosts = len({*failing, *(session.hosts.id_of(_host_of(failure)) for failure in unreachable.values())})
 
 
@@ -141,16 +141,21 @@ def _requeue_failed(session: Session, outcomes: tuple[str, ...], host_ids: tuple
     return session.frontier.requeue_visits(condition, values)
 
 
-def _host_of(failure: RobotsFailure) -> str:
+def _is_meant(failure: OriginFailure, reason: str) -> bool:
+    """True if URLs that wait for an origin are queued for this reason, or any is meant."""
+    return not reason or (failure.of_robots and reason == Outcome.ROBOTS_UNREACHABLE)
+
+
+def _host_of(failure: OriginFailure) -> str:
     return host_key(f"{failure.origin}/")
 
 
-def _ask_robots_again(session: Session, failures: Iterable[RobotsFailure], now: float) -> None:
-    """Let each robots.txt that cannot be had be asked for now, or at the time that its server named."""
+def _ask_origin_again(session: Session, failures: Iterable[OriginFailure], now: float) -> None:
+    """Let each origin that cannot be asked for pages be tried now, or at the time that its server named."""
     for failure in failures:
         again = failure._replace(failures=0, next_at=min(failure.next_at, max(now, failure.not_before)))
-        session.group.robots_failures[failure.origin] = again
-        session.frontier.ask_robots_again(again)
+        session.group.origin_failures[failure.origin] = again
+        session.frontier.ask_origin_again(again)
 
 
 def _let_be_asked(session: Session, host_ids: Iterable[int], now: float) -> None:

@@ -41,7 +41,7 @@ def seed_outcomes(database: Database, directory: CrawlDirectory) -> list[SeedOut
     last_of_host = {line.host: line for line in fetch_log.read_newest(directory.log)}
     rows = database.query(
         "SELECT urls.url, hosts.key, urls.aside, coalesce(outcome, ''), coalesce(status, 0), coalesce(detail, ''),"
-        " hosts.failures + (hosts.robots_failing_since > 0), coalesce(requeued, 1)"
+        " hosts.failures + (hosts.failing_since > 0), coalesce(requeued, 1)"
         " FROM urls JOIN hosts ON hosts.id = host_id"
         " LEFT JOIN visits ON visits.id = visit_id(urls.id) WHERE urls.depth = 0 LIMIT ?",
         (_MOST_SEEDS,),

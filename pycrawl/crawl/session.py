@@ -38,9 +38,9 @@ from pycrawl.state.kinds import Kinds
 from pycrawl.state.mirrors import Mirrors
 from pycrawl.state.near_join import Join
 from pycrawl.state.near_seen import NearSeen
+from pycrawl.state.origin_failures import OriginFailure, failure_of, save_failures
 from pycrawl.state.passages import Passages
 from pycrawl.state.queues import leave_queues
-from pycrawl.state.robots import RobotsFailure
 from pycrawl.state.sources import Sources, SourceVisit
 from pycrawl.state.standings import DEEPEST, Standings
 from pycrawl.state.unwanted import Unwanted
@@ -68,7 +68,7 @@ class Group:
     finished: list[tuple[BackQueue, Entry]] = field(default_factory=list)
     left_queues: list[int] = field(default_factory=list)  # ids of URLs whose pages were imported
     robots: dict[str, RobotsFile] = field(default_factory=dict)
-    robots_failures: dict[str, RobotsFailure | None] = field(default_factory=dict)  # None: it can be had again
+    origin_failures: dict[str, OriginFailure | None] = field(default_factory=dict)  # None: it answers again
     sources: list[SourceVisit] = field(default_factory=list)
     observations: list[Observation] = field(default_factory=list)  # what the visits of pages have shown of changes
     counts: Counter[str] = field(default_factory=Counter)
@@ -195,12 +195,12 @@ class Session:
                 return group.robots[site]
         return robots.robots_of(self.database, site)
 
-    def robots_failure_of(self, site: str) -> RobotsFailure | None:
-        """Returns why the robots.txt of an origin cannot be had at present, committed or not; None if it can."""
+    def origin_failure_of(self, site: str) -> OriginFailure | None:
+        """Returns why an origin cannot be asked for pages at present, committed or not; None if it can."""
         for group in self._unwritten():
-            if site in group.robots_failures:
-                return group.robots_failures[site]
-        return robots.failure_of(self.database, site)
+            if site in group.origin_failures:
+                return group.origin_failures[site]
+        return failure_of(self.database, site)
 
     def _unwritten(self) -> list[Group]:
         """Returns the groups that are not in the database yet, the newest first."""
@@ -284,7 +284,7 @@ class Session:
                 self.frontier.finish(queue, entry)
             for site, file in group.robots.items():
                 robots.save_robots(self.database, site, file)
-            robots.save_failures(self.database, group.robots_failures.items())
+            save_failures(self.database, group.origin_failures.items())
             for name, amount in group.counts.items():
                 self.counters.add(name, amount)
             self.frontier.flush()

@@ -358,8 +358,6 @@ class Slot:
             return Outcome.ADDRESS_REFUSED, f"{self._refused} is not a public address"
         if code == pycurl.E_OPERATION_TIMEDOUT:
             return self._timeout(detail), detail
-        if code == pycurl.E_SSL_CONNECT_ERROR and ("SYSCALL" in detail or "reset by peer" in detail):
-            return Outcome.CONNECTION_LOST, detail
         if self.route.proxy is not None and not self.lines and code in _PROXY_FAILURES:
             return Outcome.CONNECT_FAILED, f"the proxy {self.route.proxy.host}: {detail}"
         return _OUTCOMES.get(code, Outcome.INTERNAL_ERROR), detail

@@ -88,6 +88,14 @@ class _PlainConnection(_Dialling, HTTPConnection):
 class _TlsConnection(_Dialling, HTTPSConnection):
     response_class: Any
 
+    def connect(self) -> None:
+        try:
+            super().connect()
+        except TimeoutError:
+            raise
+        except OSError as error:  # dialling itself raises FetchError
+            raise FetchError(Outcome.TLS_FAILURE, " ".join(str(error).split()) or type(error).__name__) from error
+
 
 Connection = _PlainConnection | _TlsConnection
 

@@ -94,10 +94,11 @@ class Gate:
 
 
 class Shut(NamedTuple):
-    """An origin of which nothing may be asked for, as its robots.txt cannot be had."""
+    """An origin that cannot be asked for pages: no connection to it can be made, or its robots.txt cannot be had."""
 
-    until: float  # seconds since the epoch: when its robots.txt is asked for again
+    until: float  # seconds since the epoch: when it is tried again
     put_off: bool  # the run may end before that
+    of_robots: bool = True  # its robots.txt cannot be had
 
 
 @dataclass(slots=True, eq=False)

@@ -30,7 +30,7 @@ from pycrawl.policy.priority import PluginPrioritiser, UrlFacts, lowered, priori
 from pycrawl.state.counters import Counters
 from pycrawl.state.database import Database
 from pycrawl.state.hosts import Host, Hosts
-from pycrawl.state.robots import RobotsFailure
+from pycrawl.state.origin_failures import OriginFailure
 from pycrawl.state.sources import Sources
 from pycrawl.state.standings import Standings
 from pycrawl.state.url_seen import UrlSeen
@@ -208,18 +208,20 @@ class Frontier:
         if queue.has_given_all and not is_parked(queue.host.failures):
             self.unpark(queue)
 
-    # Origins whose robots.txt cannot be had
+    # Origins that cannot be asked for pages
 
-    def shut(self, queue: BackQueue, failure: RobotsFailure, now: float) -> None:
-        """Let the URLs of an origin wait, all of them, until its robots.txt is asked for again."""
-        self._back.shut(queue, failure.origin, shut_by(failure, now))
+    def shut(self, host: Host, failure: OriginFailure, now: float) -> None:
+        """Let the URLs of an origin of this host wait, all of them, until it is tried again."""
+        queue = self._queues.by_host.get(host.id)
+        if queue is not None:
+            self._back.shut(queue, failure.origin, shut_by(failure, now))
 
-    def ask_robots_again(self, failure: RobotsFailure) -> None:
-        """The robots.txt of an origin that is shut is asked for at `failure.next_at`, earlier than was planned."""
+    def ask_origin_again(self, failure: OriginFailure) -> None:
+        """An origin that is shut is tried again at `failure.next_at`, earlier than was planned."""
         host_id = self._hosts.id_of(host_key(f"{failure.origin}/"))
         queue = self._queues.by_host.get(host_id)
         if queue is not None and failure.origin in queue.shut:
-            queue.shut[failure.origin] = Shut(failure.next_at, False)
+            queue.shut[failure.origin] = Shut(failure.next_at, False, failure.of_robots)
             if queue.asleep:
                 self._schedule.wake(queue)
                 self._schedule.place(queue)
@@ -373,9 +375,9 @@ class Frontier:
         """Returns the hosts that the run does not wait for, without those of `shut_origins`."""
         return [queue.host for queue in self._queues.by_host.values() if queue.parked and not queue.asleep]
 
-    def shut_origins(self) -> dict[str, float]:
-        """Returns the origins whose robots.txt cannot be had, each with the time at which it is asked for again."""
-        return {site: shut.until for queue in self._queues.by_host.values() for site, shut in queue.shut.items()}
+    def shut_origins(self) -> list[Shut]:
+        """Returns what is known of the origins that cannot be asked for pages."""
+        return [shut for queue in self._queues.by_host.values() for shut in queue.shut.values()]
 
     def flush(self) -> None:
         """Write all changes that only memory holds; to be committed by the caller."""

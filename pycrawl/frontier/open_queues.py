@@ -11,7 +11,7 @@ from pycrawl.model import UrlOrder
 from pycrawl.policy.politeness import is_parked
 from pycrawl.state.database import Database
 from pycrawl.state.hosts import Hosts
-from pycrawl.state.robots import RobotsFailure, failures_of_host
+from pycrawl.state.origin_failures import OriginFailure, failures_of_host
 from pycrawl.urls.host_settings import SettingsByHost
 from pycrawl.urls.parts import address_literal
 
@@ -60,9 +60,10 @@ class OpenQueues:
         wait = queue.host.ready_at - self._opened_at
         if wait > 0 and is_parked(queue.host.failures, wait):
             self.park(queue)
-        if queue.host.robots_failing_since and queue.settings.politeness.obey_robots:
+        if queue.host.failing_since:
             for failure in failures_of_host(self._database, queue.host.key):
-                queue.shut[failure.origin] = shut_by(failure, self._opened_at)
+                if queue.settings.politeness.obey_robots or not failure.of_robots:
+                    queue.shut[failure.origin] = shut_by(failure, self._opened_at)
         return queue
 
     def close(self, queue: BackQueue) -> None:
@@ -105,6 +106,6 @@ class OpenQueues:
         yield from self._retired.values()
 
 
-def shut_by(failure: RobotsFailure, now: float) -> Shut:
-    """Returns how long an origin stays shut whose robots.txt could not be had at `now`."""
-    return Shut(failure.next_at, is_parked(failure.failures, failure.next_at - now))
+def shut_by(failure: OriginFailure, now: float) -> Shut:
+    """Returns how long an origin stays shut that has failed at `now`."""
+    return Shut(failure.next_at, is_parked(failure.failures, failure.next_at - now), failure.of_robots)

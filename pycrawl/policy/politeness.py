@@ -72,7 +72,7 @@ def ahead(pages: int, fetch_seconds: float) -> int:
 
 
 def is_parked(failures: int, wait: float = 0.0) -> bool:
-    """True if a host or a robots.txt that failed so many times in a row does not keep a run from ending, or one that
+    """True if a host or an origin that failed so many times in a row does not keep a run from ending, or one that
     has asked to be left alone for `wait` seconds."""
     return failures >= _FAILURES_UNTIL_PARKED or (failures > 0 and wait >= _FIRST_PARKING)
 
@@ -83,9 +83,9 @@ def parking(rules: PolitenessRules, failures: int, retry_after: float) -> float:
     return max(min(_FIRST_PARKING * 2.0**doublings, _LONGEST_PARKING), min(retry_after, rules.max_retry_after))
 
 
-def robots_retry(rules: PolitenessRules, failures: int, retry_after: float) -> float:
-    """Returns in how many seconds a robots.txt is asked for again that could not be had so many times in a row: in a
-    second, or the usual pause if that is longer, twice that, and so on; from the fifth time on, like a parked host."""
+def retry_pause(rules: PolitenessRules, failures: int, retry_after: float) -> float:
+    """Returns in how many seconds an origin is asked again that has failed so many times in a row: in a second, or the
+    usual pause if that is longer, twice that, and so on; from the fifth time on, like a parked host."""
     if is_parked(failures):
         return parking(rules, failures, retry_after)
     return gap(rules, 0.0, 0.0, failures, retry_after)

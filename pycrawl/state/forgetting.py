@@ -219,7 +219,7 @@ def _drop_host(database: Database, key: str) -> None:
     robots.drop_host(database, key)
     database.write(
         "UPDATE hosts SET is_seed = 0, pages = 0, failures = 0, ready_at = 0, crawl_delay = 0, address = '',"
-        " robots_failing_since = 0 WHERE id = ?",
+        " failing_since = 0 WHERE id = ?",
         row,
     )
 

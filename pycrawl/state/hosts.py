@@ -13,7 +13,7 @@ CACHED_IDS = 200_000  # hosts whose id is known without a query
 _ID_BYTES = 200  # that a host's name and id take in memory; about
 _HOST_BYTES = 400  # that a host takes; about
 CACHED_HOSTS = 50_000  # hosts that are kept in memory although nobody holds them
-_COLUMNS = "id, key, is_seed, pages, failures, ready_at, crawl_delay, address, robots_failing_since, trouble"
+_COLUMNS = "id, key, is_seed, pages, failures, ready_at, crawl_delay, address, failing_since, trouble"
 
 
 @dataclass(slots=True, weakref_slot=True)
@@ -28,8 +28,8 @@ class Host:
     ready_at: float = 0.0  # seconds since the epoch: the host must not be hit before
     crawl_delay: float = 0.0  # seconds: the longest that the robots.txt of one of its origins asks for
     address: str = ""  # the last address connected to
-    robots_failing_since: float = 0.0  # seconds since the epoch: since then the robots.txt of one of its origins
-    # is unreachable (`state/robots.py` says which); 0: none is
+    failing_since: float = 0.0  # seconds since the epoch: since then one of its origins cannot be asked for
+    # pages (`state/origin_failures.py` says which); 0: both can
     trouble: str = ""  # the outcome of the last of the failures in a row
 
 
@@ -112,7 +112,7 @@ class Hosts:
         """Fix the counts of the changed hosts as they are now: `flush` writes these, and never counts of results that
         are committed later."""
         for host_id, host in self._dirty.items():
-            self._closed[host_id] = (host, (host.pages, host.failures, host.robots_failing_since))
+            self._closed[host_id] = (host, (host.pages, host.failures, host.failing_since))
         self._dirty = {}
 
     def flush(self) -> None:
@@ -121,7 +121,7 @@ class Hosts:
         self.flush_new()
         self._database.write_many(
             "UPDATE hosts SET is_seed = ?, pages = ?, failures = ?, ready_at = ?, crawl_delay = ?, address = ?,"
-            " robots_failing_since = ?, trouble = ? WHERE id = ?",
+            " failing_since = ?, trouble = ? WHERE id = ?",
             (
                 (
                     host.is_seed,

@@ -30,7 +30,8 @@ class State(StrEnum):
     GONE = "gone"
 
 
-# Why a URL is queued, if its host answers. If it does not, the reason is the outcome of the host's last failure.
+# Why a URL is queued, if its origin answers. If it does not, the reason is the outcome of its last failure, or its
+# host's.
 NEW = "new"  # it was never asked for
 AGAIN = "again"  # it was visited before
 HELD = "held"  # an option of the present run leaves it out
@@ -73,10 +74,13 @@ _STATE = (
 )
 # The origin of a URL stands before the first "/" behind its scheme (`urls/parts.py`).
 _ORIGIN = "substr(urls.url, 1, instr(substr(urls.url, 9), '/') + 7)"
-_FAILS = f"EXISTS (SELECT 1 FROM robots_failures WHERE origin = {_ORIGIN} AND next_at > 0)"
+_ORIGIN_TROUBLE = (
+    f"(SELECT CASE WHEN of_robots THEN '{Outcome.ROBOTS_UNREACHABLE}' ELSE outcome END"
+    f" FROM origin_failures WHERE origin = {_ORIGIN} AND next_at > 0)"
+)
 _READY_AT = (
-    "CASE WHEN hosts.robots_failing_since > 0 THEN"
-    f" max(hosts.ready_at, coalesce((SELECT next_at FROM robots_failures WHERE origin = {_ORIGIN}), 0))"
+    "CASE WHEN hosts.failing_since > 0 THEN"
+    f" max(hosts.ready_at, coalesce((SELECT next_at FROM origin_failures WHERE origin = {_ORIGIN}), 0))"
     " ELSE hosts.ready_at END"
 )
 _ASIDE_WORDS = " ".join(f"WHEN {reason.code} THEN '{reason}'" for reason in Reason if reason.code)
@@ -84,7 +88,7 @@ _REASON = (
     f"CASE WHEN urls.aside != 0 THEN CASE urls.aside {_ASIDE_WORDS} ELSE urls.aside END"
     " WHEN visits.url_id IS NOT NULL AND visits.requeued = 0 THEN visits.outcome"
     f" WHEN EXISTS (SELECT 1 FROM held WHERE held.url_id = urls.id) THEN '{HELD}'"
-    f" WHEN hosts.robots_failing_since > 0 AND {_FAILS} THEN '{Outcome.ROBOTS_UNREACHABLE}'"
+    f" WHEN hosts.failing_since > 0 AND {_ORIGIN_TROUBLE} IS NOT NULL THEN {_ORIGIN_TROUBLE}"
     " WHEN hosts.failures > 0 AND hosts.trouble != '' THEN hosts.trouble"
     f" WHEN visits.url_id IS NULL THEN '{NEW}' ELSE '{AGAIN}' END"
 )
@@ -114,7 +118,7 @@ class Standing(NamedTuple):
     hops: int
     ask: int  # bits of `urls/asks.py`
     found_at: float
-    host_ready_at: float  # when its host may be hit again, or its robots.txt is asked for again if that is unreachable
+    host_ready_at: float  # when its host may be hit again, or its origin is tried again if that fails
     outcome: str | None
     status: int | None
     visited_at: float | None
@@ -170,6 +174,7 @@ _IN_WORDS: dict[str, str] = {reason.value: reason.words for reason in Reason} | 
     Outcome.DNS_FAILURE.value: "its host's name cannot be looked up",
     Outcome.CONNECT_FAILED.value: "its host cannot be connected to",
     Outcome.CONNECT_TIMEOUT.value: "its host does not answer the connection",
+    Outcome.TLS_FAILURE.value: "no secure connection to its host can be made",
     Outcome.TIMEOUT.value: "its host took longer than limits.total_timeout",
     Outcome.TOO_SLOW.value: "its host sent less than limits.min_bytes_per_second",
     Outcome.CONNECTION_LOST.value: "its host closed the connection before the answer was whole",

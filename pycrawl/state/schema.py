@@ -419,6 +419,15 @@ UPDATE documents SET content_type = '=' || content_type
 WHERE length(content_type) = 1 OR substr(content_type, 1, 1) = '=';
 """
 
+_ORIGIN_FAILURES = """
+-- Origins that cannot be asked for pages at present: of_robots = 1, their robots.txt cannot be had; 0, no connection to
+-- them could be made for a page. Their URLs stay queued until it can. Filled and changed by every such failure, emptied
+-- when the origin answers. A host that has such an origin has a `failing_since`.
+ALTER TABLE robots_failures RENAME TO origin_failures;
+ALTER TABLE origin_failures ADD COLUMN of_robots INTEGER NOT NULL DEFAULT 1;
+ALTER TABLE hosts RENAME COLUMN robots_failing_since TO failing_since;
+"""
+
 STEPS: tuple[str | Step, ...] = (
     _FIRST_RELEASE,
     _PASSAGES,
@@ -436,5 +445,6 @@ STEPS: tuple[str | Step, ...] = (
     _SHORT_SKETCHES,
     _HEADS,
     _SHORT_COLUMNS,
+    _ORIGIN_FAILURES,
 )
 VERSION = len(STEPS)

@@ -32,6 +32,11 @@ def origin(url: str) -> str:
     return url[: url.index("/", _AFTER_SCHEME)]
 
 
+def origins_of(key: str) -> tuple[str, str]:
+    """Returns the two origins that a host has."""
+    return f"http://{key}", f"https://{key}"
+
+
 def robots_url(url: str) -> str:
     """Returns the URL of the robots.txt that holds for a normalised URL."""
     return origin(url) + "/robots.txt"

@@ -89,7 +89,7 @@ def running(crawl: Crawl, site: Site) -> Iterator[None]:
     site.pages[f"{LIBRARY}/"] = replace(site.pages[f"{LIBRARY}/"], before=after(go_on, RUN_SECONDS))
     run = crawl.start("crawl", "--recrawl")
     left = "SELECT url FROM urls LEFT JOIN visits ON visits.url_id = urls.id WHERE aside = 0 AND coalesce(requeued, 1)"
-    shop_fails = "SELECT 1 FROM robots_failures WHERE failures = 5"
+    shop_fails = "SELECT 1 FROM origin_failures WHERE failures = 5"
     waiting = {f"{LIBRARY}/", f"{SHOP}/", f"{SHOP}/offers"}
     assert run.until(lambda: {url for (url,) in crawl.query(left)} == waiting and crawl.query(shop_fails) != [])
     yield

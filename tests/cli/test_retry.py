@@ -112,7 +112,7 @@ def test_a_parked_host_is_asked_again_by_the_run_that_parked_it(make_crawl: Make
         long: dict[str, object] = {"total_timeout": 2 * RUN_SECONDS, "min_bytes_per_second": 0}
         crawl = make_crawl([dead.url + "/", slow.url + "/"], {"limits": long})
         running = crawl.start("crawl")
-        assert running.until(lambda: crawl.query("SELECT 1 FROM robots_failures WHERE failures >= 5") != [])
+        assert running.until(lambda: crawl.query("SELECT 1 FROM origin_failures WHERE failures >= 5") != [])
         with Site({"/": page()}, "127.0.0.3", port) as back:
             crawl.run("retry")
             assert running.until(lambda: back.times() == {"/": 1})

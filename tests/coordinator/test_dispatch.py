@@ -13,6 +13,7 @@ import pytest
 from pycrawl.config import Config
 from pycrawl.coordinator.jobs.handlers import new_handlers, next_job
 from pycrawl.coordinator.jobs.settling import Settler
+from pycrawl.coordinator.origin_failures import OriginFailures
 from pycrawl.coordinator.run import Run
 from pycrawl.crawl.change_log import ChangeLog
 from pycrawl.crawl.directory import CrawlDirectory
@@ -48,7 +49,7 @@ def test_whatever_waits_for_another_fetch_of_its_host_says_so(session: Session, 
     run = Run(session, RunLimits())
     session.directory.make_folders()
     with closing(ChangeLog(session.directory.log)) as change_log:
-        handlers = new_handlers(run, Settler(run, change_log))
+        handlers = new_handlers(run, Settler(run, change_log), OriginFailures(run))
     host = Host(1, "192.0.2.1", address="192.0.2.1")
     queue = BackQueue(host, 0, HostSettings.of(Config()), in_flight=in_flight)
     if kind is not Kind.ROBOTS:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import sys
 import threading
 import time
@@ -72,6 +73,10 @@ class Site:
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,))
         self.port: int = self._server.server_address[1]
         self.url = f"http://{address}:{self.port}"
+
+    def wrap(self, wrapped: Callable[[socket.socket], socket.socket]) -> None:
+        """Listen by another socket in place of the plain one: that of TLS. To be called before the site is entered."""
+        self._server.socket = wrapped(self._server.socket)
 
     def times(self) -> Counter[str]:
         return Counter(path for path in self.asked if path != "/robots.txt")

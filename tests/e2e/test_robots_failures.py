@@ -10,7 +10,7 @@ from itertools import pairwise
 
 import pytest
 
-from pycrawl.policy.politeness import PolitenessRules, robots_retry
+from pycrawl.policy.politeness import PolitenessRules, retry_pause
 from tests.e2e.conftest import MakeCrawl
 from tests.e2e.crawling import Crawl, Settings
 from tests.e2e.robots_server import Fault, RobotsServer
@@ -31,7 +31,7 @@ def check_intervals(server: RobotsServer, faults: list[Fault]) -> None:
     times = server.times_of("/robots.txt")
     assert len(times) == len(faults) + 1
     for number, (fault, (before, after)) in enumerate(zip(faults, pairwise(times), strict=True), 1):
-        assert after - before >= robots_retry(RULES, number, fault.seconds) - CLOCK_ERROR, (fault, number)
+        assert after - before >= retry_pause(RULES, number, fault.seconds) - CLOCK_ERROR, (fault, number)
 
 
 def check_all_fetched(crawl: Crawl, servers: list[RobotsServer]) -> None:
@@ -39,8 +39,8 @@ def check_all_fetched(crawl: Crawl, servers: list[RobotsServer]) -> None:
         asked = [one.path for one in server.asked if one.path != "/robots.txt"]
         assert sorted(asked) == sorted(server.page_paths)
     assert {outcome for (outcome,) in crawl.query("SELECT outcome FROM visits")} == {"fetched"}
-    assert crawl.query("SELECT * FROM robots_failures") == []
-    assert crawl.query("SELECT 1 FROM hosts WHERE failures > 0 OR robots_failing_since > 0") == []
+    assert crawl.query("SELECT * FROM origin_failures") == []
+    assert crawl.query("SELECT 1 FROM hosts WHERE failures > 0 OR failing_since > 0") == []
     assert set(crawl.stats()["errors"]) <= {"robots-unreachable"}
     crawl.verify()
 
@@ -68,7 +68,7 @@ def test_a_failure_outlives_the_process(make_crawl: MakeCrawl) -> None:
     with RobotsServer("127.0.7.1", faults, PAGES) as server:
         crawl = make_crawl([f"{server.url}/0"], SETTINGS)
         running = crawl.start("crawl")
-        assert running.until(lambda: crawl.query("SELECT 1 FROM robots_failures WHERE failures = 2") != [])
+        assert running.until(lambda: crawl.query("SELECT 1 FROM origin_failures WHERE failures = 2") != [])
         running.kill_tree()
         told = crawl.stats()["robots_unreachable"]
         assert [(one["origin"], one["detail"]) for one in told["first"]] == [(server.url, "status 429")]

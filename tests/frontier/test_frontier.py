@@ -14,7 +14,7 @@ from pycrawl.frontier.discovered import Discovered
 from pycrawl.frontier.host_pace import HostPace
 from pycrawl.model import RobotsFile
 from pycrawl.state.documents import Visit
-from pycrawl.state.robots import RobotsFailure
+from pycrawl.state.origin_failures import OriginFailure
 from pycrawl.state.url_lookup import inlinks_of
 from pycrawl.urls.parts import url_hash
 from tests.frontier.crawl_state import SEED, CrawlState, pack
@@ -404,8 +404,8 @@ def test_a_url_that_took_another_ones_place_is_not_read_again_with_a_shut_origin
     add_page(state, urls)
     state.frontier.fill(False)
     queue, first = lease(state)
-    failure = RobotsFailure("https://127.0.0.1:1", NOW, 1, NOW + 5.0, 0.0, "timeout", "")
-    state.frontier.shut(queue, failure, NOW)
+    failure = OriginFailure("https://127.0.0.1:1", NOW, 1, NOW + 5.0, 0.0, "timeout", "")
+    state.frontier.shut(queue.host, failure, NOW)
     second = state.frontier.let_next_go(queue, first)
     assert second is not None
     finish(state, queue, second)  # it stays in the table until the commit

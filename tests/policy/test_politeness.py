@@ -17,7 +17,7 @@ from pycrawl.policy.politeness import (
     is_robots_current,
     parking,
     retry_after_seconds,
-    robots_retry,
+    retry_pause,
 )
 
 RULES = PolitenessRules(delay=1.0, delay_factor=2.0, max_crawl_delay=60.0, max_backoff=600.0)
@@ -152,10 +152,10 @@ def test_parking() -> None:
 
 
 def test_a_robots_txt_that_fails_is_asked_for_less_and_less() -> None:
-    assert [robots_retry(RULES, failures, 0.0) for failures in range(1, 8)] == [1, 2, 4, 8, 600, 1200, 2400]
-    assert [robots_retry(RULES, failures, 30.0) for failures in (1, 4, 5)] == [30, 30, 600]
-    assert [robots_retry(RULES, failures, 3_600.0) for failures in (1, 5, 8)] == [3_600, 3_600, 4_800]
-    assert robots_retry(RULES, 1, 10**9) == RULES.max_retry_after
+    assert [retry_pause(RULES, failures, 0.0) for failures in range(1, 8)] == [1, 2, 4, 8, 600, 1200, 2400]
+    assert [retry_pause(RULES, failures, 30.0) for failures in (1, 4, 5)] == [30, 30, 600]
+    assert [retry_pause(RULES, failures, 3_600.0) for failures in (1, 5, 8)] == [3_600, 3_600, 4_800]
+    assert retry_pause(RULES, 1, 10**9) == RULES.max_retry_after
 
 
 @pytest.mark.parametrize(

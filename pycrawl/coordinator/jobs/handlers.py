@@ -12,15 +12,16 @@ from pycrawl.coordinator.jobs.probe import ProbeJobs
 from pycrawl.coordinator.jobs.robots import RobotsJobs
 from pycrawl.coordinator.jobs.settling import Settler
 from pycrawl.coordinator.jobs.sources import SourceJobs
+from pycrawl.coordinator.origin_failures import OriginFailures
 from pycrawl.coordinator.run import Run
 from pycrawl.frontier.back import BackQueue, Entry
 from pycrawl.model import FetchJob, Kind
 
 
-def new_handlers(run: Run, settler: Settler) -> tuple[JobHandler, ...]:
+def new_handlers(run: Run, settler: Settler, origins: OriginFailures) -> tuple[JobHandler, ...]:
     maker = JobMaker(run)
     return (
-        RobotsJobs(run, maker, settler),
+        RobotsJobs(run, maker, settler, origins),
         SourceJobs(run, maker, settler, Kind.SITEMAP),
         SourceJobs(run, maker, settler, Kind.FEED),
         ProbeJobs(run, maker),

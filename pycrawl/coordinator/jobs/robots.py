@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-import logging
-
 from pycrawl.coordinator.jobs.common import JobMaker
 from pycrawl.coordinator.jobs.settling import Settler
 from pycrawl.coordinator.leases import Lease
+from pycrawl.coordinator.origin_failures import OriginFailures
 from pycrawl.coordinator.run import Run
 from pycrawl.frontier.back import BackQueue, Entry
 from pycrawl.model import FetchJob, FetchResult, Kind, Outcome, RobotsFile
-from pycrawl.policy.politeness import PolitenessRules, is_robots_current, may_ignore_robots, robots_retry
-from pycrawl.state.robots import RobotsFailure, origins_of
-from pycrawl.urls.parts import host_key, robots_url
+from pycrawl.policy.politeness import is_robots_current, may_ignore_robots
+from pycrawl.urls.parts import host_key, origins_of, robots_url
 
 _NOT_FOUND = 404
-
-log = logging.getLogger(__name__)
 
 
 class RobotsJobs:
     kind = Kind.ROBOTS
 
-    def __init__(self, run: Run, maker: JobMaker, settler: Settler) -> None:
+    def __init__(self, run: Run, maker: JobMaker, settler: Settler, origins: OriginFailures) -> None:
         self._run = run
         self._maker = maker
         self._settler = settler
+        self._origins = origins
 
     def make(self, queue: BackQueue, entry: Entry, site: str, now: float) -> FetchJob | None:
         if not queue.settings.politeness.obey_robots or self._is_current(queue, site, now):
@@ -81,35 +78,22 @@ class RobotsJobs:
         """
         session, host = self._run.session, lease.queue.host
         session.group.robots[lease.site] = file
-        if session.robots_failure_of(lease.site) is not None:
-            session.group.robots_failures[lease.site] = None
-        others = [site for site in origins_of(host.key) if site != lease.site]
-        delays = [other.crawl_delay for site in others if (other := session.robots_of(site)) is not None]
-        host.crawl_delay = max([file.crawl_delay, *delays])
-        if host.robots_failing_since and not any(session.robots_failure_of(site) for site in others):
-            host.robots_failing_since = 0.0
+        self._origins.forget(host, lease.site)
+        others = [session.robots_of(site) for site in origins_of(host.key) if site != lease.site]
+        host.crawl_delay = max([file.crawl_delay, *(other.crawl_delay for other in others if other is not None)])
         self._run.frontier.put_back(lease.queue, lease.entry)
 
     def _note_failure(self, lease: Lease, result: FetchResult) -> None:
         """The robots.txt cannot be had: that is the origin's trouble and no page's. All URLs of the origin wait until
         it is asked for again, with growing intervals."""
-        session, queue, now = self._run.session, lease.queue, self._run.now()
-        last = session.robots_failure_of(lease.site)
-        since = last.since if last is not None else now
-        failures = last.failures + 1 if last is not None else 1
-        rules = PolitenessRules.of(queue.settings.politeness)
-        not_before = now + min(result.retry_after, rules.max_retry_after) if result.retry_after else 0.0
-        next_at = now + robots_retry(rules, failures, result.retry_after)
+        host = lease.queue.host
         detail = f"{host_key(lease.url)}: {result.detail}" if lease.guest is not None else result.detail
-        failure = RobotsFailure(lease.site, since, failures, next_at, not_before, result.outcome.value, detail)
-        queue.host.robots_failing_since = queue.host.robots_failing_since or now
-        if may_ignore_robots(since, now):
+        failure = self._origins.failure(host, lease.site, result, detail, of_robots=True)
+        if may_ignore_robots(failure.since, self._run.now()):
             # RFC 9309, 2.3.1.4: it has failed for so long that it counts as not there.
             self._keep(lease, self._missing(lease, result))
-            session.group.robots_failures[lease.site] = failure._replace(next_at=0.0)
-            queue.host.robots_failing_since = since
-            return
-        session.group.robots_failures[lease.site] = failure
-        log.info("%s/robots.txt: %s; asked for again in %.0f s", lease.site, failure.words, next_at - now)
-        self._run.frontier.shut(queue, failure, now)
-        self._run.frontier.put_back(queue, lease.entry)
+            self._run.session.group.origin_failures[lease.site] = failure._replace(next_at=0.0)
+            host.failing_since = failure.since
+        else:
+            self._origins.shut(host, failure)
+            self._run.frontier.put_back(lease.queue, lease.entry)
