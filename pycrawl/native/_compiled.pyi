@@ -54,6 +54,13 @@ def unpack_ids(block: bytes, /) -> tuple[bytes, bytes]:
     """The keys (uint64) and ids (uint32) of a packed block, as `IdEntries.pack` makes it. Raises ValueError for what is
     none."""
 
+def find_ids(
+    block: bytes, keys: Any, begin: int, end: int, floor_key: int, floor_id: int, most: int, /
+) -> tuple[bytes, bytes] | None:
+    """Looks `keys[begin:end]` (uint64, ascending) up in a packed block, among entries behind (floor key, floor id).
+    Returns the places in `keys` (int64) and beside them the ids (uint32): at most `most` of each, ascending. None:
+    there are none. Raises ValueError for what is no such block, or damaged where it was looked at."""
+
 def pack_ids(keys: Any, ids: Any, /) -> bytes:
     """A block of at most 65,535 keys (uint64), which must ascend, each with an id (uint32)."""
 

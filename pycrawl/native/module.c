@@ -11,6 +11,7 @@ static PyMethodDef functions[] = {
     {"is_plain_pickle", native_is_plain_pickle, METH_O, "Is a pickle made of plain values only?"},
     {"places_in_runs", native_places_in_runs, METH_VARARGS, "Which keys each sorted run may have."},
     {"unpack_ids", native_unpack_ids, METH_O, "Keys and ids of a block of a sorted run."},
+    {"find_ids", native_find_ids, METH_VARARGS, "Places and ids of keys in a block of a sorted run."},
     {"pack_ids", native_pack_ids, METH_VARARGS, "A block of keys with ids."},
     {"set_entities", native_set_entities, METH_O, "Named characters, as html.entities.html5 has them."},
     {"set_content_rules", native_set_content_rules, METH_VARARGS, "The constants of parse/frames.py and parse/text.py."},

@@ -263,10 +263,12 @@ class RunTable(Generic[E]):
 
     def blocks(self, block_ids: Sequence[int]) -> Iterator[tuple[int, E]]:
         """Yields (id, entries) of blocks, in no particular order."""
-        for block_id, data in self._database.query_each(
-            "SELECT id, data FROM sorted_blocks WHERE id IN ({})", block_ids
-        ):
+        for block_id, data in self.stored_blocks(block_ids):
             yield block_id, self.store.form.unpack(data)
+
+    def stored_blocks(self, block_ids: Sequence[int]) -> Iterator[tuple[int, bytes]]:
+        """Yields (id, bytes) of blocks, in no particular order."""
+        return self._database.query_each("SELECT id, data FROM sorted_blocks WHERE id IN ({})", block_ids)
 
     def read(self, run: Run, begin: int, end: int) -> E:
         """Returns the live entries of a run's blocks from number `begin` to before `end`."""
@@ -283,13 +285,18 @@ class RunTable(Generic[E]):
 
     def live(self, run: Run, entries: E) -> E:
         """Returns those of a block's entries that have not moved to another run."""
-        if run.floor[0] < 0 or not len(entries) or int(entries.keys[0]) > run.floor[0]:
-            return entries
-        return entries.part(entries.place_after(*run.floor), len(entries))
+        return behind(run.floor, entries)
 
     def rewrite(self, block_id: int, entries: E) -> None:
         """Replace a block by some of its entries."""
         self._database.write("UPDATE sorted_blocks SET data = ? WHERE id = ?", (entries.pack(), block_id))
+
+
+def behind(floor: tuple[int, int], entries: E) -> E:
+    """Returns the entries that lie behind a floor."""
+    if floor[0] < 0 or not len(entries) or int(entries.keys[0]) > floor[0]:
+        return entries
+    return entries.part(entries.place_after(*floor), len(entries))
 
 
 def first_live_block(run: Run) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections import defaultdict
+from contextlib import suppress
 from copy import deepcopy
 from itertools import groupby, pairwise
 from pathlib import Path
@@ -21,7 +22,8 @@ from pycrawl.state.runs import entries as entries_module
 from pycrawl.state.runs import filters
 from pycrawl.state.runs.entries import HEADER, IdEntries, ValueEntries, sorted_ids
 from pycrawl.state.runs.fixed_runs import FixedEntries
-from pycrawl.state.runs.id_runs import IdRuns
+from pycrawl.state.runs.id_runs import UNLIMITED, IdRuns, in_block_by_numpy
+from pycrawl.state.runs.id_runs import _in_block as find_in_block
 from pycrawl.state.runs.merging import MergeSizes, due, scan
 from pycrawl.state.runs.one_key import KeyReader, ids_of
 from pycrawl.state.runs.one_key import _in_block as in_block
@@ -291,6 +293,20 @@ def test_the_compiled_module_and_numpy_agree(pairs: list[tuple[int, int]], other
             run.take_in([segment])
     for keys in (whole.keys, np.array(sorted(others), np.uint64)):
         assert run.may_have(keys).tolist() == run.places_by_numpy(keys).tolist()
+        for most in (1, 3, UNLIMITED):
+            places, ids = find_in_block(block, keys, 0, len(keys), (floor, 1), most) or ([], [])
+            those, others_found = in_block_by_numpy(block, keys, 0, len(keys), (floor, 1), most) or ([], [])
+            assert (list(places), list(ids)) == (list(those), list(others_found))
+
+
+@pytest.mark.skipif(compiled is None, reason="numpy unpacks the whole block")
+@given(PAIRS, st.binary(min_size=1, max_size=40), st.integers(0, 400))
+def test_a_search_of_a_damaged_block_ends(pairs: list[tuple[int, int]], noise: bytes, place: int) -> None:
+    whole = sorted_ids(np.array([key for key, _ in pairs], np.uint64), np.array([one for _, one in pairs], np.uint32))
+    block = bytearray(whole.pack())
+    block[place : place + len(noise)] = noise[: max(0, len(block) - place)]
+    with suppress(StateError):
+        find_in_block(bytes(block), whole.keys, 0, len(whole), (-1, 0), UNLIMITED)
 
 
 @pytest.mark.parametrize("form", [IdEntries, ValueEntries])
