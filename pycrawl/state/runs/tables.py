@@ -27,7 +27,9 @@ _BLOCK_BITS = 12  # of a block's id, the lowest: its number in its segment
 MOST_BLOCKS = 1 << _BLOCK_BITS  # in a segment
 _FENCE = np.dtype("<u8")
 BEFORE_ALL = (-1, 0)  # the floor of a run that has lost nothing to another
-_FILTER_BITS = (16, 16, 8)  # for each key, by the level of the run; in all higher levels as in the last
+# For each key, by the level of the run; in all higher levels as in the last. A look-up asks many small runs and a few
+# large ones; false answers of the small ones cost as much, and their bits little.
+_FILTER_BITS = (24, 12, 12, 8)
 _ALL_KEYS = b"\xff"  # in place of the filter of a segment that was written before its store had filters
 _READ_AT_ONCE = 256  # blocks that a pass over a whole run has in memory
 
@@ -64,7 +66,7 @@ class Run:
     goes_into: int = 0  # the run that it is being merged into; 0: none
     floor: tuple[int, int] = BEFORE_ALL  # (key, id): entries up to this one have moved to the run that it goes into
     segment_ids: list[int] = field(default_factory=list)
-    firsts: U64 = field(default_factory=lambda: np.empty(0, np.uint64))  # by segment
+    firsts: U64 = field(default_factory=lambda: np.empty(0, np.uint64))  # by segment: no key in it is lower
     lasts: list[int] = field(default_factory=list)  # by segment
     sizes: list[int] = field(default_factory=list)  # by segment: entries
     fences: U64 = field(default_factory=lambda: np.empty(0, np.uint64))  # by block
@@ -78,15 +80,27 @@ class Run:
         self.firsts = np.append(self.firsts, np.array([one.first for one in segments], np.uint64))
         self.lasts += [one.last for one in segments]
         self.sizes += [one.size for one in segments]
-        self.fences = np.concatenate((self.fences, *(one.fences for one in segments)))
         begins = [one.id << _BLOCK_BITS for one in segments]
         numbers = [np.arange(at, at + len(one.fences)) for at, one in zip(begins, segments, strict=True)]
+        self.fences = np.concatenate((self.fences, *(one.fences for one in segments)))
         self.block_ids = np.concatenate((self.block_ids, *numbers))
+        self.drop_dead_blocks()
         self._filter_parts += [np.frombuffer(one.filter, np.uint8) for one in segments if one.filter]
         self._filters = None
 
-    def drop_first_segment(self) -> tuple[int, int]:
-        """Forget the first segment. Returns its id, and how many blocks it has."""
+    def drop_dead_blocks(self) -> list[int]:
+        """Forget the blocks whose entries have all moved to another run. Returns their ids, which follow each other: a
+        segment without live entries is dropped first."""
+        if self.floor[0] < 0:
+            return []
+        # Keys of the floor may go on in the last block that begins below it.
+        dead = max(0, int(self.fences.searchsorted(np.uint64(self.floor[0]))) - 1)
+        ids: list[int] = self.block_ids[:dead].tolist()
+        self.fences, self.block_ids = self.fences[dead:], self.block_ids[dead:]
+        return ids
+
+    def drop_first_segment(self) -> int:
+        """Forget the first segment. Returns its id."""
         segment_id = self.segment_ids.pop(0)
         count = int(np.count_nonzero(self.block_ids >> _BLOCK_BITS == segment_id))
         self.firsts, self.fences, self.block_ids = self.firsts[1:], self.fences[count:], self.block_ids[count:]
@@ -94,7 +108,7 @@ class Run:
         if self._filter_parts:
             del self._filter_parts[0]
             self._filters = None
-        return segment_id, count
+        return segment_id
 
     def __len__(self) -> int:
         return sum(self.sizes)
@@ -245,6 +259,9 @@ class RunTable(Generic[E]):
         run.floor = floor
         while run.segment_ids and run.lasts[0] < floor[0]:
             self._delete_first_segment(run)
+        dead = run.drop_dead_blocks()
+        if dead:
+            self._delete_blocks(dead[0], dead[-1] + 1)
         self._database.write(
             "UPDATE sorted_runs SET floor_key = ?, floor_id = ? WHERE id = ?", (floor[0] - _SIGN, floor[1], run.id)
         )
@@ -256,10 +273,12 @@ class RunTable(Generic[E]):
         self.runs.remove(run)
 
     def _delete_first_segment(self, run: Run) -> None:
-        segment_id, count = run.drop_first_segment()
-        begin = segment_id << _BLOCK_BITS
-        self._database.write("DELETE FROM sorted_blocks WHERE id >= ? AND id < ?", (begin, begin + count))
+        segment_id = run.drop_first_segment()
+        self._delete_blocks(segment_id << _BLOCK_BITS, (segment_id + 1) << _BLOCK_BITS)
         self._database.write("DELETE FROM sorted_segments WHERE id = ?", (segment_id,))
+
+    def _delete_blocks(self, begin: int, end: int) -> None:
+        self._database.write("DELETE FROM sorted_blocks WHERE id >= ? AND id < ?", (begin, end))
 
     def blocks(self, block_ids: Sequence[int]) -> Iterator[tuple[int, E]]:
         """Yields (id, entries) of blocks, in no particular order."""
@@ -280,7 +299,7 @@ class RunTable(Generic[E]):
 
     def portions(self, run: Run) -> Iterator[E]:
         """Yields the live entries of a run in their order, many blocks at a time."""
-        for begin in range(first_live_block(run), len(run.block_ids), _READ_AT_ONCE):
+        for begin in range(0, len(run.block_ids), _READ_AT_ONCE):
             yield self.read(run, begin, begin + _READ_AT_ONCE)
 
     def live(self, run: Run, entries: E) -> E:
@@ -297,13 +316,6 @@ def behind(floor: tuple[int, int], entries: E) -> E:
     if floor[0] < 0 or not len(entries) or int(entries.keys[0]) > floor[0]:
         return entries
     return entries.part(entries.place_after(*floor), len(entries))
-
-
-def first_live_block(run: Run) -> int:
-    """Returns the number of the first block that may have live entries."""
-    if run.floor[0] < 0:
-        return 0
-    return max(0, int(run.fences.searchsorted(np.uint64(run.floor[0]))) - 1)
 
 
 def _segment(

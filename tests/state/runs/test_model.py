@@ -35,7 +35,7 @@ IDS = Store(901, "test ids", IdEntries, factor=3, block_bytes=SMALL_BLOCK)
 UNFILTERED = Store(902, "test ids without filters", IdEntries, factor=3, has_filters=False, block_bytes=SMALL_BLOCK)
 VALUES = Store(903, "test values", ValueEntries, factor=3, block_bytes=SMALL_BLOCK)
 # So small that merges take many commits, and the ids of one key many blocks.
-SMALL = MergeSizes(blocks_read=2, merged_for_each=2, least_merged=20)
+SMALL = MergeSizes(blocks_read=6, merged_for_each=2, least_merged=20)
 TOP = (1 << 64) - 1
 
 # Some keys are hit again and again, some are at the ends, some lie side by side.
@@ -186,15 +186,20 @@ def _check_table(database: Database, table: RunTable) -> None:  # type: ignore[t
         assert len(run.may_have(np.array(keys, np.uint64))) == len(keys)
         assert not run.goes_into or run.goes_into in {one.id for one in table.runs if one.level == run.level + 1}
     assert len(due(table.runs, table.store.factor)) < 3 * table.store.factor
-    (blocks,) = database.query("SELECT count(*) FROM sorted_blocks").fetchone()
-    (fences,) = database.query("SELECT coalesce(sum(length(fences)), 0) / 8 FROM sorted_segments").fetchone()
-    assert blocks == fences, "every block belongs to a segment"
+    of_store = "SELECT sorted_segments.id FROM sorted_segments JOIN sorted_runs ON sorted_runs.id = run_id"
+    stored = database.query(
+        f"SELECT id FROM sorted_blocks WHERE id >> 12 IN ({of_store} WHERE store = ?) ORDER BY id",
+        (table.store.number,),
+    )
+    held = sorted(one for run in fresh.runs for one in run.block_ids.tolist())
+    assert [block_id for (block_id,) in stored] == held, "no block stays that has no live entries"
     orphans = "SELECT count(*) FROM sorted_segments WHERE run_id NOT IN (SELECT id FROM sorted_runs)"
     assert database.query(orphans).fetchone() == (0,)
 
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pycrawl.state.runs.merging.FIRST_FACTOR", 4)
     monkeypatch.setattr("pycrawl.state.runs.id_runs._BLOCKS_OF_FEW", 300)  # small blocks hold few entries
 
 
