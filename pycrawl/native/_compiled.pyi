@@ -64,6 +64,14 @@ def find_ids(
 def pack_ids(keys: Any, ids: Any, /) -> bytes:
     """A block of at most 65,535 keys (uint64), which must ascend, each with an id (uint32)."""
 
+def look_up(hashes: Any, ids: Any, wanted: Any, found: Any, /) -> None:
+    """Sets `found[i]` (uint32) to the id of `wanted[i]`, where that is among `hashes` (uint64, ascending), which have the
+    ids `ids` (uint32). It is quick where hashes are evenly spread."""
+
+def merged_hashes(hashes: Any, ids: Any, more_hashes: Any, more_ids: Any, /) -> tuple[bytes, bytes]:
+    """All hashes (uint64) of two ascending arrays in one, and beside them their ids (uint32). Of equal hashes that of
+    `more_hashes` is the first."""
+
 def set_entities(entities: dict[str, str], /) -> None: ...
 def set_content_rules(*constants: Any) -> None:
     """Takes the constants of `parse/frames.py` and `parse/text.py`, in the order that `parse/html.py` gives them."""

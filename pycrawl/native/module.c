@@ -13,6 +13,8 @@ static PyMethodDef functions[] = {
     {"unpack_ids", native_unpack_ids, METH_O, "Keys and ids of a block of a sorted run."},
     {"find_ids", native_find_ids, METH_VARARGS, "Places and ids of keys in a block of a sorted run."},
     {"pack_ids", native_pack_ids, METH_VARARGS, "A block of keys with ids."},
+    {"look_up", native_look_up, METH_VARARGS, "The ids of hashes in a sorted array."},
+    {"merged_hashes", native_merged_hashes, METH_VARARGS, "Two sorted arrays of hashes as one, with their ids."},
     {"set_entities", native_set_entities, METH_O, "Named characters, as html.entities.html5 has them."},
     {"set_content_rules", native_set_content_rules, METH_VARARGS, "The constants of parse/frames.py and parse/text.py."},
     {"set_frame_names", native_set_frame_names, METH_VARARGS, "The words of parse/frame_names.py."},

@@ -81,6 +81,10 @@ PyObject *native_unpack_ids(PyObject *self, PyObject *data);
 PyObject *native_find_ids(PyObject *self, PyObject *args);
 PyObject *native_pack_ids(PyObject *self, PyObject *args);
 
+/* hash_search.c */
+PyObject *native_look_up(PyObject *self, PyObject *args);
+PyObject *native_merged_hashes(PyObject *self, PyObject *args);
+
 /* content.c: what a page's blocks of text are worth, and which of them are its main content. */
 
 typedef struct {
