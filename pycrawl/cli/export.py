@@ -127,7 +127,8 @@ def _export(collection: Collection, format_: str, path: str, options: dict[str, 
         hidden = done.faults - min(done.faults, _MOST_FAULTS)
         more = f" ({hidden:,} more than are named here)" if hidden else ""
         raise PycrawlError(
-            f"{plural(done.faults, 'document')} left out, with a damaged record{more}; `pycrawl verify` looks at all"
+            f"{plural(done.faults, 'document')} left out, with a damaged record{more};"
+            " `pycrawl verify --deep` looks at all"
         )
 
 

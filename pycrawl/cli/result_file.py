@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-import tempfile
+import secrets
 from contextlib import suppress
 from pathlib import Path
 
@@ -31,18 +31,17 @@ def check(target: Path, mark: str, kind: str) -> None:
 
 def write(target: Path, written: str) -> None:
     """Writes the whole file under a name of its own first, so that no half of one is ever there."""
-    temporary = ""
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
     try:
-        handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
         with open(handle, "w", encoding="utf-8") as file:
             file.write(written)
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, target)
     except OSError as error:
-        if temporary:
-            with suppress(OSError):
-                os.unlink(temporary)
+        with suppress(OSError):
+            os.unlink(temporary)
         if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
             raise StoppedByLimit(f"{target}: the disk is full; nothing was written") from None
         raise PycrawlError(f"{target}: {error.strerror}") from None

@@ -51,11 +51,14 @@ class Selection(NamedTuple):
         wanted_status = str(status or "").lower()
         if wanted_status and not _STATUS.fullmatch(wanted_status):
             raise UsageError(f"status: expected a number such as 200, or a class such as 2xx; found {status!r}")
+        kept = _choice(Keep, "keep", keep)
+        if kept is not Keep.OLDEST and not dedup:
+            raise UsageError("keep: says which one of a cluster dedup keeps, and there is no dedup")
         return cls(
             _choice(Order, "order", order),
             Chosen(host_ids(host) if host else None, since, until, newest),
             _choice(Dedup, "dedup", dedup) if dedup else None,
-            _choice(Keep, "keep", keep),
+            kept,
             wanted_status,
             (language or "").lower(),
         )

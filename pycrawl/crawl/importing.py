@@ -58,6 +58,13 @@ class _Portion(NamedTuple):
     results: tuple[FetchResult, ...]
 
 
+class _Revisit(NamedTuple):
+    url: str
+    target: str  # the URL that has the same body
+    target_at: float | None  # when that was fetched; None: not said
+    at: float  # when the URL was fetched
+
+
 def import_file(session: Session, path: Path, done: Imported, on_progress: OnProgress) -> None:
     """Take in one file, and commit it; what became of its records is added to `done`. Raises UsageError if it is no
     archive."""
@@ -115,7 +122,7 @@ class _Importer:
         self._session = session
         self._done = done
         self._digests: dict[int, set[bytes]] = {}  # URL id → digests of its documents in groups not yet committed
-        self._by_hash: dict[int, Document] = {}  # hash of a URL → its newest document there
+        self._by_hash: dict[int, list[Document]] = {}  # hash of a URL → its documents there
         self._visited_at: dict[int, float] = {}  # URL id → the last of its visits there
         self._stored: dict[int, set[bytes]] = {}  # hash of a URL of this portion → digests of its committed documents
         self._committed_at = time.monotonic()
@@ -123,16 +130,16 @@ class _Importer:
     def take_in(self, portion: _Portion) -> None:
         session = self._session
         urls = [str(url) for url in portion.told["urls"]]
-        revisits = [(str(url), str(target), float(at)) for url, target, at in portion.told["revisits"] if target]
-        ids = self._enter([*urls, *(url for url, _, _ in revisits)])
+        revisits = [_Revisit(*one) for one in portion.told["revisits"] if one[1]]
+        ids = self._enter([*urls, *(revisit.url for revisit in revisits)])
         session.content_seen.look([result.body.digest for result in portion.results if result.body is not None])
         self._stored = digests_by_url(session.database, [self._signed_hash(url) for url in ids])
         for url, result in zip(urls, portion.results, strict=True):
             if url in ids:
                 self._settle(ids[url], url, result)
-        for url, target, at in revisits:
-            if url in ids:
-                self._copy(ids[url], url, target, at)
+        for revisit in revisits:
+            if revisit.url in ids:
+                self._copy(ids[revisit.url], revisit)
         if time.monotonic() - self._committed_at >= _COMMIT_SECONDS or len(session.group.documents) >= _COMMIT_PAGES:
             self.commit()
 
@@ -193,37 +200,46 @@ class _Importer:
             if links.hashes:
                 session.discovered.add_links(url_id, 1, links, ask, superseded=superseded)
 
-    def _copy(self, url_id: int, url: str, target: str, at: float) -> None:
+    def _copy(self, url_id: int, revisit: _Revisit) -> None:
         """Take in a revisit: the page has the body of another one, which has to be stored."""
         session = self._session
-        original = self._newest(target)
-        if original is None or session.config.content.store_duplicates:
+        original = self._version_at(revisit.target, revisit.target_at)
+        if session.config.content.store_duplicates:
+            self._done.skipped["revisit, which has no body to store (content.store_duplicates)"] += 1
+            return
+        if original is None or not session.content_seen.find(original.digest):
             self._done.skipped["revisit of a page that is not stored"] += 1
             return
-        if self._is_stored(url_id, url, original.digest):
+        if self._is_stored(url_id, revisit.url, original.digest):
             self._done.skipped[KNOWN] += 1
             return
         body = StoredBody(b"", original.body_length, original.digest, original.content_type)
-        if not session.content_seen.find(original.digest):
-            self._done.skipped["revisit of a page that is not stored"] += 1
-            return
-        document = session.store(url_id, url, at, body)
+        document = session.store(url_id, revisit.url, revisit.at, body)
         session.group.counts["pages_fetched"] += 1
         self._done.copies += 1
         self._remember(url_id, document)
-        visit = Visit(url_id, Outcome.FETCHED.value, 200, at, 1, digest=document.digest, document_id=document.id)
-        self._keep_visit(visit)
+        outcome = Outcome.FETCHED.value
+        self._keep_visit(Visit(url_id, outcome, 200, revisit.at, 1, digest=document.digest, document_id=document.id))
 
     def _remember(self, url_id: int, document: Document) -> None:
         self._digests.setdefault(url_id, set()).add(document.digest)
-        known = self._by_hash.get(document.url_hash)
-        if known is None or known.fetched_at <= document.fetched_at:
-            self._by_hash[document.url_hash] = document
+        self._by_hash.setdefault(document.url_hash, []).append(document)
 
     def _newest(self, url: str) -> Document | None:
+        return max(self._versions(url), key=lambda one: one.fetched_at, default=None)
+
+    def _version_at(self, url: str, at: float | None) -> Document | None:
+        """Returns the document of a URL that was fetched at this time, or nearest to it: archives may leave out parts
+        of seconds. None as a time stands for the newest."""
+        if at is None:
+            return self._newest(url)
+        return min(self._versions(url), key=lambda one: abs(one.fetched_at - at), default=None)
+
+    def _versions(self, url: str) -> list[Document]:
+        """Returns all documents of a URL, committed or not."""
         hashed = url_hash(url, self._session.seed)
-        found = self._by_hash.get(documents.signed(hashed)), documents.newest_document(self._session.database, hashed)
-        return max(filter(None, found), key=lambda one: one.fetched_at, default=None)
+        known = documents.versions(self._session.database, hashed)
+        return known + self._by_hash.get(documents.signed(hashed), [])
 
     def _has_versions(self, url_id: int, url: str) -> bool:
         return url_id in self._digests or bool(self._stored.get(self._signed_hash(url)))

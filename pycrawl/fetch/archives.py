@@ -11,10 +11,13 @@ import gzip
 import hashlib
 import io
 import re
+import time
 import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from io import BufferedReader
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -23,6 +26,7 @@ from pycrawl.fetch.decoding import Body
 from pycrawl.fetch.transport import Headers, Response
 
 MOST_RECORD_BYTES = 100_000_000
+_WRONG_CLOCK = 86_400  # seconds by which the clock of an archive may be ahead of ours
 _START_BYTES = 4_096  # of a file that are looked at to tell what it is
 _STATUS = re.compile(rb"HTTP/[0-9.]+[ \t]+([1-9][0-9]{2})(?![0-9])", re.IGNORECASE)
 _URL = re.compile(rb"https?://\S+", re.IGNORECASE)
@@ -48,6 +52,7 @@ class Archived(NamedTuple):
     skipped: str = ""  # why there is no response, in a word or two
     fault: str = ""  # what is wrong with the file here, in one line
     refers_to: str = ""  # of a revisit: the URL with the same body
+    refers_at: float | None = None  # and when that was fetched, as there may be several versions; None: not said
 
 
 def read_archive(path: Path, limit: int) -> Iterator[Archived]:
@@ -80,10 +85,10 @@ def _start_of(file: IO[bytes]) -> bytes:
         return b""
 
 
-def _opened(file: IO[bytes]) -> IO[bytes]:
+def _opened(file: BufferedReader) -> BufferedReader | gzip.GzipFile:
     start = file.read(2)
     file.seek(0)
-    return gzip.GzipFile(fileobj=file) if start == b"\x1f\x8b" else file  # type: ignore[return-value]  # a binary stream
+    return gzip.GzipFile(fileobj=file) if start == b"\x1f\x8b" else file
 
 
 # WARC
@@ -153,7 +158,8 @@ def _warc_record(record: Any, number: int, limit: int, types: Any) -> Archived |
     if record.record_type == types.revisit:
         refers_to = str(record.headers.get("WARC-Refers-To-Target-URI") or "")
         moment = _moment(str(record.headers.get("WARC-Date") or ""))
-        return Archived(name, url, _empty(url, moment), "revisit", refers_to=refers_to)
+        refers_at = _moment(str(record.headers.get("WARC-Refers-To-Date") or ""))
+        return Archived(name, url, _empty(url, moment), "revisit", refers_to=refers_to, refers_at=refers_at)
     if record.record_type != types.response or not _URL.fullmatch(url.encode()):
         return Archived(name, skipped="not a page (resource, conversion, dns …)")
     return _warc_answer(record, name, url, limit)
@@ -194,15 +200,21 @@ def _empty(url: str, moment: float | None) -> Response | None:
 
 def _moment(text: str) -> float | None:
     try:
-        return datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()
+        return _past(datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp())
     except (ValueError, OverflowError):
         return None
+
+
+def _past(moment: float) -> float | None:
+    """Returns a moment; None if it is from before 1970, or yet to come: such a page would be the newest of its URL for
+    ever."""
+    return moment if 0 <= moment <= time.time() + _WRONG_CLOCK else None
 
 
 # TREC Web
 
 
-def _trec(stream: IO[bytes], limit: int) -> Iterator[Archived]:
+def _trec(stream: BufferedReader | gzip.GzipFile, limit: int) -> Iterator[Archived]:
     buffer = bytearray()
     number = searched = 0
     try:
@@ -210,7 +222,7 @@ def _trec(stream: IO[bytes], limit: int) -> Iterator[Archived]:
             found = _END.search(buffer, searched)
             at_edge = found is not None and found.end() == len(buffer)
             if found is None or at_edge:
-                chunk = stream.read(_CHUNK_BYTES)
+                chunk = stream.read1(_CHUNK_BYTES)  # all that can be read before a gzip member is cut
                 if chunk:
                     searched = max(0, (found.start() if found else len(buffer)) - 16)
                     buffer += chunk
@@ -282,13 +294,13 @@ def _trec_moment(line: bytes, head: bytes) -> float:
     """When the page was fetched: the first line says it, or its Date header; else it counts as from 1970."""
     found = _DATE.search(line)
     if found:
-        try:
-            return datetime.strptime(found[0].decode(), "%Y%m%d%H%M%S").replace(tzinfo=UTC).timestamp()
-        except ValueError:
-            pass
+        with suppress(ValueError):
+            moment = _past(datetime.strptime(found[0].decode(), "%Y%m%d%H%M%S").replace(tzinfo=UTC).timestamp())
+            if moment is not None:
+                return moment
     date = re.search(rb"^Date:[ \t]*(.+?)\s*$", head, re.IGNORECASE | re.MULTILINE)
     try:
-        return parsedate_to_datetime(date[1].decode("latin-1")).timestamp() if date else 0.0
+        return _past(parsedate_to_datetime(date[1].decode("latin-1")).timestamp()) or 0.0 if date else 0.0
     except (ValueError, TypeError, OverflowError):
         return 0.0
 

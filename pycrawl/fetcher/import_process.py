@@ -77,7 +77,8 @@ def _take_in(record: Archived, number: int, batch: _Batch, reader: PageReader, s
         return
     url = normalise(record.url, rules) if record.url else None
     if record.skipped == "revisit" and url and record.refers_to and record.response is not None:
-        batch.told["revisits"].append([url, normalise(record.refers_to, rules), record.response.fetched_at])
+        target = normalise(record.refers_to, rules)
+        batch.told["revisits"].append([url, target, record.refers_at, record.response.fetched_at])
         return
     if record.skipped:
         batch.skipped[record.skipped] += 1

@@ -67,6 +67,12 @@ def is_installed() -> bool:
     return find_spec(DETECTOR) is not None
 
 
+def load_model() -> None:
+    """Load the model, if it is installed, before the first text that is looked at."""
+    if is_installed():
+        _identifier()
+
+
 def _detected(text: str) -> tuple[str, float]:
     """Returns the language that a text is most likely in, and how likely that is; ("", 0.0) if that cannot be told."""
     identifier = _identifier()

@@ -71,15 +71,16 @@ class RecordReader:
 
     def read_stored(self, file_name: str, offset: int, length: int) -> bytes:
         """Returns the same as it stands in the file: compressed, if its name ends in ".gz"."""
-        path = self._root / file_name
         try:
             if not 0 <= length <= self._max_record_bytes or offset < 0:
-                raise StoreError(f"{path}: expected the place of a record, found {length} bytes from {offset} on")
+                raise StoreError(
+                    f"{self.path(file_name)}: expected the place of a record, found {length} bytes from {offset} on"
+                )
             data = os.pread(self._file(file_name).fileno(), length, offset)
         except OSError as error:
-            raise failure(error, path) from error
+            raise failure(error, self.path(file_name)) from error
         if len(data) != length:
-            raise StoreError(f"{path}: expected {length} bytes from {offset} on, found {len(data)}")
+            raise StoreError(f"{self.path(file_name)}: expected {length} bytes from {offset} on, found {len(data)}")
         return data
 
     def records(self, file_name: str, length: int) -> Iterator[Scanned]:

@@ -267,6 +267,8 @@ def test_wrong_input_is_one_line(odd: Odd, tmp_path: Path, monkeypatch: pytest.M
         (["--format", "jsonl", "-o", "nowhere/x"], "there is no directory nowhere"),
         (["--format", "trec", "--cdxj", "-o", "x"], "--cdxj: only WARC files"),
         (["--format", "trec", "--compress", "zstd", "-o", "x"], "found zstd"),
+        (["--format", "warc", "--utf8", "-o", "x"], "--utf8 and --dochdr: only trec is written anew"),
+        (["--format", "trec", "--fields", "url", "-o", "x"], "--fields: only jsonl and parquet have fields"),
         (["--format", "jsonl", "--split", "1MB", "-o", "-"], "--split: only files"),
         (["--format", "jsonl", "--host", "example.com", "-o", "x"], "host: the crawl knows no host 'example.com'"),
         (["--format", "jsonl", "--status", "abc", "-o", "x"], "status: expected a number"),

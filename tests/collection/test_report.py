@@ -86,6 +86,8 @@ def test_the_page(crawl: Crawl, site: Site, tmp_path: Path) -> None:
     assert f"{site.url}/missing" in found.text
     assert f"{site.url}/private/letter" in found.text
     assert not list(tmp_path.glob(".report*"))
+    (tmp_path / "other").touch()
+    assert target.stat().st_mode == (tmp_path / "other").stat().st_mode
     crawl.run("report", "-o", target)
 
 

@@ -206,6 +206,34 @@ def test_links_are_those_of_the_newest_version(tmp_path: Path, order: tuple[str,
         assert collection.stats()["urls_queued"] == 1 + len(order)
 
 
+@pytest.mark.parametrize("at_once", [True, False], ids=["one file", "two files"])
+def test_a_copy_is_of_the_version_that_it_names(tmp_path: Path, at_once: bool) -> None:
+    """The other page has changed since; the archive leaves out the parts of seconds."""
+    crawl = Crawl.create(tmp_path / "crawl").directory.path
+    pages, copies = tmp_path / "pages.warc.gz", tmp_path / "copies.warc.gz"
+    write_versions(pages, [("01", "text01"), ("03", "text03"), ("05", "text05")])
+    with copies.open("wb") as file:
+        writer = WARCWriter(file, gzip=True)
+        for day in ("01", "03"):
+            date = f"2026-01-{day}T00:00:01.5Z"
+            record = writer.create_revisit_record(
+                f"http://example.org/copy{day}", "sha1:ABC", "http://example.org/page", date
+            )
+            writer.write_record(record)
+        writer.write_record(writer.create_revisit_record("http://example.org/lost", "sha1:ABC", "http://x.org/", date))
+    if at_once:
+        pages.write_bytes(pages.read_bytes() + copies.read_bytes())
+        told = imported(crawl, pages)
+    else:
+        imported(crawl, pages)
+        told = imported(crawl, copies)
+    assert (told["copies"], told["skipped"]) == (2, {"revisit of a page that is not stored": 1})
+    must_be_well(crawl)
+    with Collection(crawl) as collection:
+        for day in ("01", "03"):
+            assert collection[f"http://example.org/copy{day}"].title == f"text{day}"
+
+
 def test_trec_of_others(tmp_path: Path) -> None:
     plain, windows, headless = tmp_path / "a.trec", tmp_path / "b.gz", tmp_path / "c"
     plain.write_bytes(TREC)
@@ -219,6 +247,25 @@ def test_trec_of_others(tmp_path: Path) -> None:
         first = collection["http://example.org/1"]
         assert (first.body, first.time.year, first.header("x-a")) == (b"<p>first\n", 1997, "b")
         assert collection["http://example.net/2"].body.strip() == b"<p>second"
+
+
+def test_a_trec_file_that_is_cut_gives_what_it_has(tmp_path: Path) -> None:
+    crawl = Crawl.create(tmp_path / "crawl").directory.path
+    (tmp_path / "cut.gz").write_bytes(gzip.compress(TREC + random.Random(1).randbytes(1_000))[:-1_000])
+    assert imported(crawl, tmp_path / "cut.gz", exit_code=1)["stored"] == 2
+
+
+def test_a_date_that_is_yet_to_come_counts_as_none(tmp_path: Path) -> None:
+    """Else the page would be the newest of its URL for ever."""
+    write_versions(tmp_path / "pages.warc.gz", [("01", "one")])
+    data = gzip.decompress((tmp_path / "pages.warc.gz").read_bytes())
+    (tmp_path / "pages.warc").write_bytes(data.replace(b"2026-01-01", b"9999-12-31"))
+    (tmp_path / "pages.trec").write_bytes(TREC.replace(b"19970101013145", b"20990101013145"))
+    crawl = Crawl.create(tmp_path / "crawl").directory.path
+    told = imported(crawl, tmp_path / "pages.warc", tmp_path / "pages.trec")
+    assert (told["stored"], told["skipped"]) == (2, {"no usable date": 1})
+    with Collection(crawl) as collection:
+        assert collection["http://example.org/1"].time.year == 1970
 
 
 def test_our_own_trec_adds_nothing(tmp_path: Path, warc: Path) -> None:

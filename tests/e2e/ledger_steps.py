@@ -16,7 +16,7 @@ from typing import Any, Protocol
 from click.testing import CliRunner
 
 from pycrawl.cli import cli
-from tests.e2e.crawling import Crawl, pycrawl
+from tests.e2e.crawling import Crawl, merged, pycrawl
 from tests.e2e.ledger_model import (
     Rules,
     Walk,
@@ -67,9 +67,13 @@ class Life:
     def take(self, step: Step) -> None:
         self.steps.append(step)
         self.web.epoch += 1
-        self.crawl.configure(merged_settings(self.rules))
+        self.crawl.configure(self.settings())
         step.take(self)
         self.read |= set(self.crawl.documents_by_url()) | self._redirects()
+
+    def settings(self) -> dict[str, dict[str, object]]:
+        """The settings of this moment, as sections of `pycrawl.toml`."""
+        return merged(self.rules.settings(), SETTINGS)
 
     def command(self, name: str, *arguments: str, codes: tuple[int, ...] = (0,)) -> str:
         ended = pycrawl(name, "-C", self.crawl.path, *arguments)
@@ -176,11 +180,6 @@ class Life:
             self.command("retry", "--reason", "http-4xx")
         self.take(CrawlSome())
         self.check_the_end()
-
-
-def merged_settings(rules: Rules) -> dict[str, dict[str, object]]:
-    settings = rules.settings()
-    return {name: {**settings.get(name, {}), **SETTINGS.get(name, {})} for name in {**settings, **SETTINGS}}
 
 
 # The steps

@@ -16,7 +16,7 @@ from pycrawl.collection.exports.formats import COMPRESSIONS, Options, Reference,
 from pycrawl.collection.exports.output import STANDARD_OUTPUT, FileOutput, StreamOutput, check_free
 from pycrawl.collection.exports.rendering import Batch, Item, Rendered, Renderer
 from pycrawl.collection.exports.workers import Workers
-from pycrawl.collection.fields import Needs
+from pycrawl.collection.fields import USUAL, Needs
 from pycrawl.errors import UsageError
 from pycrawl.state import document_rows
 from pycrawl.state.document_rows import DocumentRow
@@ -115,6 +115,10 @@ def _check(request: Request, options: Options) -> None:
         raise UsageError("--cdxj: only WARC files have such an index")
     if request.cdxj:
         check_free(_index_path(request), request.overwrite)
+    if (options.utf8 or options.dochdr) and options.format != "trec":
+        raise UsageError(f"--utf8 and --dochdr: only trec is written anew, found {options.format}")
+    if options.fields != USUAL and options.format not in ("jsonl", "parquet"):
+        raise UsageError(f"--fields: only jsonl and parquet have fields, found {options.format}")
     if options.compression == "zstd" and options.format in ("trec", "warc"):
         raise UsageError(f"{options.format} is compressed with gzip or not at all, found zstd")
     if is_table and options.compression != "none":

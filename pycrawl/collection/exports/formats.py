@@ -49,6 +49,11 @@ class Options(NamedTuple):
     status: str = ""  # conditions of the selection for which the record has to be read
     language: str = ""
 
+    @property
+    def need_language(self) -> bool:
+        """True if the language of each document has to be known."""
+        return bool(self.language) or (self.format in ("jsonl", "parquet") and "language" in self.fields)
+
 
 class Reference(NamedTuple):
     """An earlier record of the same output that has the same body."""

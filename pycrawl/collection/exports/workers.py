@@ -24,6 +24,7 @@ from pycrawl.errors import PycrawlError
 from pycrawl.processes.spawn import ForkServer
 
 _WORKER = "pycrawl.collection.exports.worker"
+_LANGUAGE_MODEL = "pycrawl.parse.language_model"
 _PROCESS_NAME = "pycrawl-export"
 _AHEAD = 2  # batches for each worker that may be under way or done
 _MOST_WORKERS = 8
@@ -85,7 +86,7 @@ class Workers:
 
     def __init__(self, docs: Path, config: Config, options: Options, count: int | None = None) -> None:
         size = count or min(os.cpu_count() or 1, _MOST_WORKERS)
-        self._server = ForkServer(_WORKER)
+        self._server = ForkServer(_WORKER, *((_LANGUAGE_MODEL,) if options.need_language else ()))
         self._idle: SimpleQueue[_Worker] = SimpleQueue()
         self._all = [_Worker(self._server, docs, config, options) for _ in range(size)]
         for worker in self._all:

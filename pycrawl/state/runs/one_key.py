@@ -65,9 +65,7 @@ class KeyReader:
                 rows = database.query(f"SELECT {_SEGMENT}, filter {_FROM} WHERE store = ?", (self._store,))
                 self._segments = [_Segment.of(row) for row in rows]
                 self._version = version
-            probes = _probes(key)
-            near = [one for one in self._segments if one.first <= key <= one.last and one.may_have(probes)]
-            return _in_segments(database, near, key)
+            return _in_segments(database, _may_have(self._segments, key), key)
 
 
 _SEGMENT = "sorted_segments.id, first, last, floor_key, floor_id, fences"
@@ -90,16 +88,21 @@ class _Segment(NamedTuple):
         floor = (-1, 0) if floor_key is None else (floor_key + _SIGN, floor_id)
         return cls(segment_id, first + _SIGN, last + _SIGN, floor, memoryview(fences).cast("Q"), filter_)
 
-    def may_have(self, probes: tuple[int, ...]) -> bool:
-        """False if it certainly has not the key with these probes."""
-        bits = len(self.filter) * 8
-        if not bits:
-            return True
-        for probe in probes:
-            place = probe * bits >> 32
-            if not self.filter[place >> 3] >> (place & 7) & 1:
-                return False
-        return True
+
+def _may_have(segments: list[_Segment], key: int) -> list[_Segment]:
+    """Returns the segments that may have a key: all others certainly have not."""
+    probes = _probes(key)
+    found = []
+    for one in segments:  # without a call for each: there are a dozen and more
+        if one.first <= key <= one.last:
+            bits = len(one.filter) * 8
+            for probe in probes if bits else ():
+                place = probe * bits >> 32
+                if not one.filter[place >> 3] >> (place & 7) & 1:
+                    break
+            else:
+                found.append(one)
+    return found
 
 
 def _probes(key: int) -> tuple[int, ...]:
@@ -152,22 +155,25 @@ def _in_packed(block: bytes, key: int) -> list[int]:
     wanted = key - first
     if wanted < 0:
         return []
-    # The ones between two zeros are the entries with the same higher bits.
-    bits = bin(int.from_bytes(block[at : at + row] + b"\x01", "little"))[:2:-1]
-    if bits.count("1") != count:
+    higher = int.from_bytes(block[at : at + row], "little")
+    if higher.bit_count() != count:
         raise StateError(_DAMAGED)
-    high = wanted >> low
-    groups = bits.split("0", high + 1) if high < len(bits) else []
-    if len(groups) <= high:
-        return []
-    begin = sum(map(len, groups[:high]))
-    places = range(begin, begin + len(groups[high]))
+    places = _places(higher, 8 * row, wanted >> low)
     lowest = wanted & (1 << low) - 1
     return [
         least + _packed_number(block, ids, count, id_bits, place)
         for place in places
         if _packed_number(block, lows, count, low, place) == lowest
     ]
+
+
+def _places(higher: int, bits: int, wanted: int) -> range:
+    """Returns the places of the entries with these higher bits: the ones behind the zero with that number, up to the
+    next zero."""
+    behind = bisect_left(range(bits + 1), wanted, key=lambda end: end - (higher & (1 << end) - 1).bit_count())
+    rest = higher >> behind
+    ones = (rest + 1 & ~rest).bit_length() - 1
+    return range(behind - wanted, behind - wanted + ones)
 
 
 def _packed_size(count: int, width: int) -> int:
