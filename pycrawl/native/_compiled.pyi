@@ -65,8 +65,8 @@ def pack_ids(keys: Any, ids: Any, /) -> bytes:
     """A block of at most 65,535 keys (uint64), which must ascend, each with an id (uint32)."""
 
 def look_up(hashes: Any, ids: Any, wanted: Any, found: Any, /) -> None:
-    """Sets `found[i]` (uint32) to the id of `wanted[i]`, where that is among `hashes` (uint64, ascending), of which each
-    has an id in `ids` (uint32). It is quick where hashes are evenly spread."""
+    """Sets `found[i]` (uint32) to the id of `wanted[i]`, where that is among `hashes` (uint64, ascending), which have
+    the `ids` (uint32) beside them. It is quick where hashes are evenly spread."""
 
 def merged_hashes(hashes: Any, ids: Any, more_hashes: Any, more_ids: Any, /) -> tuple[bytes, bytes]:
     """All hashes (uint64) of two ascending arrays in one, and beside them their ids (uint32). Of equal hashes that of

@@ -26,7 +26,9 @@ _TEMPLATE = 0.5  # a pair of the template stands on at least this share
 _LEAST_RARE = 3  # rare pairs that make a page new: one or two are a name or a price
 _RARE_SHARE = 0.5  # and they must be this share of what is not template: a page put together from old parts is dull
 
-_COPY_SLOTS = 1 << 21  # keys; 8 bytes each, four a page
+_COPY_BITS = 21
+_COPY_SLOTS = 1 << _COPY_BITS  # keys, by their low bits, four a page; of each the 32 bits above are kept
+_COPY_MASK = 0xFFFF_FFFF
 _SLOT_BITS = 10
 _PAIR_SLOTS = 1 << _SLOT_BITS  # pairs that a vocabulary counts, by their low bits …
 _KEY_BITS = 0xFFFF  # … and the 16 bits above tell a pair from others
@@ -74,7 +76,7 @@ class Novelty:
 
     def bytes_held(self) -> int:
         """Returns about how many bytes the tables take."""
-        return 8 * _COPY_SLOTS + len(self._vocabularies) * _VOCABULARY_BYTES
+        return 4 * _COPY_SLOTS + len(self._vocabularies) * _VOCABULARY_BYTES
 
     def count(self, new: int, dull: int) -> None:
         """Count pages for `is_dull_usual`. The first pages of a kind should not be counted as new: they always are."""
@@ -112,13 +114,14 @@ class _Copies:
     """The copy keys of the pages met lately: one slot for each residue of a key, in which the newest stays."""
 
     def __init__(self) -> None:
-        self._keys = array("Q", bytes(8 * _COPY_SLOTS))
+        self._keys = array("I", bytes(4 * _COPY_SLOTS))
 
     def take_in(self, keys: Iterable[int]) -> int:
         """Remember the keys of a page. Returns how many of them were known."""
-        known = sum([self._keys[key % _COPY_SLOTS] == key for key in keys])
-        for key in keys:
-            self._keys[key % _COPY_SLOTS] = key
+        places = [(key % _COPY_SLOTS, key >> _COPY_BITS & _COPY_MASK) for key in keys]
+        known = sum([self._keys[slot] == kept for slot, kept in places])
+        for slot, kept in places:
+            self._keys[slot] = kept
         return known
 
 
