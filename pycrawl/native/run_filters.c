@@ -3,7 +3,7 @@
 
 #include "native.h"
 
-enum { PROBES = 4, KEYS_AHEAD = 32, BYTE_BITS = 8 };
+enum { PROBES = 4, KEYS_AHEAD = 64, BYTE_BITS = 8 };
 
 static const uint64_t MIX = 0x9E3779B97F4A7C15u;
 static const uint64_t LOW_HALF = 0xFFFFFFFFu;
@@ -66,10 +66,16 @@ static Py_ssize_t segment_of(const Run *run, Py_ssize_t guess, uint64_t key) {
 }
 
 /* Large filters are in no cache: the memory for many keys is asked for before the first of them is looked at. */
-static inline void fetch_filter(const Run *run, Py_ssize_t segment, uint64_t key) {
-    if (segment >= 0 && run->has_filters && has_filter(run, segment)) {
-        uint64_t place = probed(key * MIX, 0, (uint64_t)run->sizes[segment] * BYTE_BITS);
-        __builtin_prefetch(run->filters + run->starts[segment] + (place >> 3));
+static inline const byte *first_probed(const Run *run, Py_ssize_t segment, uint64_t key, unsigned *bit) {
+    uint64_t place = probed(key * MIX, 0, (uint64_t)run->sizes[segment] * BYTE_BITS);
+    *bit = place & 7;
+    return run->filters + run->starts[segment] + (place >> 3);
+}
+
+static inline void fetch_other_probes(const Run *run, Py_ssize_t segment, uint64_t key) {
+    uint64_t mixed = key * MIX, bits = (uint64_t)run->sizes[segment] * BYTE_BITS;
+    for (uint64_t probe = 1; probe < PROBES; probe++) {
+        __builtin_prefetch(run->filters + run->starts[segment] + (probed(mixed, probe, bits) >> 3));
     }
 }
 
@@ -88,16 +94,40 @@ static PyObject *places_in(const Run *run, const uint64_t *keys, Py_ssize_t coun
     if (places == NULL) {
         return PyErr_NoMemory();
     }
-    Py_ssize_t found = 0, segments[KEYS_AHEAD], segment = -1;
+    Py_ssize_t found = 0, segment = -1;
     for (Py_ssize_t begin = 0; begin < count; begin += KEYS_AHEAD) {
-        Py_ssize_t end = count - begin < KEYS_AHEAD ? count : begin + KEYS_AHEAD;
+        Py_ssize_t end = count - begin < KEYS_AHEAD ? count : begin + KEYS_AHEAD, likely = 0;
+        struct {
+            Py_ssize_t place, segment;
+            const byte *probed; /* NULL: the filter cannot tell by its first probe alone */
+            unsigned bit;
+        } some[KEYS_AHEAD];
         for (Py_ssize_t at = begin; at < end; at++) {
-            segments[at - begin] = segment = segment_of(run, segment, keys[at]);
-            fetch_filter(run, segment, keys[at]);
+            segment = segment_of(run, segment, keys[at]);
+            if (segment < 0) {
+                continue;
+            }
+            some[likely].place = at;
+            some[likely].segment = segment;
+            some[likely].probed = NULL;
+            if (run->has_filters && has_filter(run, segment) && run->firsts[segment] != keys[at]) {
+                some[likely].probed = first_probed(run, segment, keys[at], &some[likely].bit);
+                __builtin_prefetch(some[likely].probed);
+            }
+            likely++;
         }
-        for (Py_ssize_t at = begin; at < end; at++) {
-            places[found] = at;
-            found += may_have(run, segments[at - begin], keys[at]);
+        Py_ssize_t passed = 0;
+        for (Py_ssize_t at = 0; at < likely; at++) {
+            if (some[at].probed == NULL || *some[at].probed >> some[at].bit & 1) {
+                if (some[at].probed != NULL) {
+                    fetch_other_probes(run, some[at].segment, keys[some[at].place]);
+                }
+                some[passed++] = some[at];
+            }
+        }
+        for (Py_ssize_t at = 0; at < passed; at++) {
+            places[found] = some[at].place;
+            found += may_have(run, some[at].segment, keys[some[at].place]);
         }
     }
     PyObject *result = PyBytes_FromStringAndSize((const char *)places, found * (Py_ssize_t)sizeof *places);

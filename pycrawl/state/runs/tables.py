@@ -18,6 +18,7 @@ from pycrawl.native import compiled
 from pycrawl.state.database import Database
 from pycrawl.state.runs import filters
 from pycrawl.state.runs.entries import BLOCK_BYTES, I64, U64, Entries
+from pycrawl.state.runs.filters import SegmentFilters
 from pycrawl.state.runs.packing import DAMAGED
 
 E = TypeVar("E", bound=Entries)
@@ -71,8 +72,7 @@ class Run:
     sizes: list[int] = field(default_factory=list)  # by segment: entries
     fences: U64 = field(default_factory=lambda: np.empty(0, np.uint64))  # by block
     block_ids: I64 = field(default_factory=lambda: np.empty(0, np.int64))  # by block
-    _filter_parts: list[NDArray[np.uint8]] = field(default_factory=list)  # by segment
-    _filters: tuple[NDArray[np.uint8], I64, I64] | None = None  # all of them, with starts and sizes
+    _filters: SegmentFilters = field(default_factory=SegmentFilters)  # by segment; empty: there are none
 
     def take_in(self, segments: Sequence[Segment]) -> None:
         """Append segments, in the order of their ids."""
@@ -85,8 +85,7 @@ class Run:
         self.fences = np.concatenate((self.fences, *(one.fences for one in segments)))
         self.block_ids = np.concatenate((self.block_ids, *numbers))
         self.drop_dead_blocks()
-        self._filter_parts += [np.frombuffer(one.filter, np.uint8) for one in segments if one.filter]
-        self._filters = None
+        self._filters.append([one.filter for one in segments if one.filter])
 
     def drop_dead_blocks(self) -> list[int]:
         """Forget the blocks whose entries have all moved to another run. Returns their ids, which follow each other: a
@@ -105,17 +104,15 @@ class Run:
         count = int(np.count_nonzero(self.block_ids >> _BLOCK_BITS == segment_id))
         self.firsts, self.fences, self.block_ids = self.firsts[1:], self.fences[count:], self.block_ids[count:]
         del self.lasts[0], self.sizes[0]
-        if self._filter_parts:
-            del self._filter_parts[0]
-            self._filters = None
+        if len(self._filters):
+            self._filters.drop_first()
         return segment_id
 
     def __len__(self) -> int:
         return sum(self.sizes)
 
     def bytes_held(self) -> int:
-        joined = self._filters[0].nbytes if self._filters is not None else 0
-        return self.fences.nbytes + self.block_ids.nbytes + max(joined, sum(map(len, self._filter_parts)))
+        return self.fences.nbytes + self.block_ids.nbytes + self._filters.bytes_held()
 
     def may_have(self, keys: U64) -> I64:
         """Returns the places of those keys of which the run may have live entries: it certainly has none of others."""
@@ -127,7 +124,7 @@ class Run:
             return np.empty(0, np.int64)
         flags: NDArray[np.bool_] = (keys >= self.firsts[0]) & (keys >= np.uint64(max(self.floor[0], 0)))
         asked = np.flatnonzero(flags)
-        if not self._filter_parts:
+        if not len(self._filters):
             return asked
         segments = self.firsts.searchsorted(keys[asked], "right") - 1
         flags[:] = False
@@ -140,29 +137,13 @@ class Run:
     def columns(self) -> tuple[int, U64, NDArray[np.uint8], I64, I64]:
         """Returns what the compiled module asks of a run (`native/_compiled.pyi`)."""
         firsts = self.firsts if len(self.fences) else self.firsts[:0]
-        if not self._filter_parts:
-            return max(self.floor[0], 0), firsts, _NO_BYTES, _NO_PLACES, _NO_PLACES
-        return max(self.floor[0], 0), firsts, *self._joined_filters()
+        known = self._filters
+        return max(self.floor[0], 0), firsts, known.data, known.starts, known.sizes
 
     def _in_filters(self, keys: U64, segments: I64) -> I64:
         """Returns the places of the keys that the filters of these segments know."""
-        whole, starts, sizes = self._joined_filters()
-        return filters.may_have(keys, whole, starts[segments], sizes[segments])
-
-    def _joined_filters(self) -> tuple[NDArray[np.uint8], I64, I64]:
-        """Returns all filters, one behind the other, where each begins, and how many bytes it has."""
-        if self._filters is None:
-            sizes = np.array([len(part) for part in self._filter_parts], np.int64)
-            whole = np.concatenate(self._filter_parts)
-            starts = np.cumsum(sizes) - sizes
-            # The parts become views of the whole, so that there is one copy.
-            self._filter_parts = [whole[a : a + n] for a, n in zip(starts.tolist(), sizes.tolist(), strict=True)]
-            self._filters = (whole, starts, sizes)
-        return self._filters
-
-
-_NO_BYTES = np.empty(0, np.uint8)
-_NO_PLACES = np.empty(0, np.int64)
+        known = self._filters
+        return filters.may_have(keys, known.data, known.starts[segments], known.sizes[segments])
 
 
 def places_in_runs(runs: Sequence[Run], keys: U64) -> list[I64]:
