@@ -17,7 +17,6 @@ import argparse
 import asyncio
 import json
 import multiprocessing
-import random
 import shutil
 import subprocess
 import tempfile
@@ -29,6 +28,7 @@ from typing import NamedTuple
 import numpy as np
 import xxhash
 from measure import LOOPBACK, PYCRAWL, Spent, new_crawl, run
+from numpy.typing import NDArray
 
 from pycrawl.crawl.directory import CrawlDirectory
 from pycrawl.crawl.session import Session
@@ -56,7 +56,13 @@ PROBED_GROUPS = 30
 NEAR_SHARE = 0.1  # of pages that have most of an earlier page's sketch
 LEASES_AT_ONCE = 1 << 10
 SAID_EVERY = 50  # groups
+_SKETCH = 28  # where the sketch begins in the prints of a page
 _BODY = b"<title>A page</title><p>Some text."
+# What the texts of a page's links have in common with those of all others.
+_OTHER_WORDS = (b"next", b"home", *[b"more"] * (URLS_PER_DOCUMENT + KNOWN_LINKS - 3))
+_OTHER_DIGESTS = b"".join(map(xxhash.xxh3_64_digest, _OTHER_WORDS))
+_PLACES = np.arange(URLS_PER_DOCUMENT + KNOWN_LINKS, dtype=np.uint32).tobytes()
+_NO_RELS = bytes(URLS_PER_DOCUMENT + KNOWN_LINKS)
 
 
 class Web:
@@ -73,44 +79,50 @@ class Web:
 
 
 class Maker:
-    """Makes pages, and enters them as a coordinator does."""
+    """Makes pages, and enters them as a coordinator does. What is random of them is made for a whole group at once."""
 
     def __init__(self, session: Session, web: Web) -> None:
         self._session = session
         self._web = web
         self._numbers = np.random.default_rng(1)
-        self._chance = random.Random(1)
-        self._earlier = [self._numbers.bytes(RECORD.size)]
+        self._earlier = self._numbers.integers(0, 1 << 7, (GROUP, RECORD.size), dtype=np.uint8)
         self._now = 1.7e9
         record, _ = trec_web.encode(
             "http://127.1.0.0/", "127.1.0.0", self._now, "text/html", b"HTTP/1.1 200 OK",
             [(b"Content-Type", b"text/html")], _BODY, "wt10g",
         )  # fmt: skip
         self._record = trec_web.pack(record)
-        self.urls = len(session.seen)
+        self.urls = 0
+        self._hashes = np.empty(URLS_PER_DOCUMENT * GROUP, np.uint64)  # of all URLs, by number; with room
 
     def begin(self) -> None:
-        if not self.urls:
-            self._session.discovered.add_seeds(*self._named(URLS_PER_DOCUMENT * GROUP))
-            self._session.commit(self._now)
+        assert not len(self._session.seen)
+        self._session.discovered.add_seeds(*self._named(URLS_PER_DOCUMENT * GROUP))
+        self._session.commit(self._now)
         self._session.frontier.open_queues(1, LEASES_AT_ONCE, self._now)
 
     def _named(self, count: int) -> tuple[list[str], list[int]]:
         """Returns so many new URLs, with their hashes."""
         texts = [self._web.url(number) for number in range(self.urls, self.urls + count)]
+        hashes = [url_hash(text, self._session.seed) for text in texts]
+        if self.urls + count > len(self._hashes):
+            self._hashes = np.append(self._hashes, np.empty(count + len(self._hashes) // 8, np.uint64))
+        self._hashes[self.urls : self.urls + count] = hashes
         self.urls += count
-        return texts, [url_hash(text, self._session.seed) for text in texts]
+        return texts, hashes
 
     def make_group(self) -> int:
         """Enter some pages, and commit them. Returns how many."""
         session = self._session
         self._now += 1
         leased = self._lease(GROUP)
-        bodies = [self.body() for _ in leased]
+        bodies = self.bodies(len(leased))
+        known = self._hashes[self._numbers.integers(0, self.urls, (len(leased), KNOWN_LINKS))]
         for begin in range(0, len(leased), RESULTS):
-            session.content_seen.look([body.digest for body in bodies[begin : begin + RESULTS]])
-            for (queue, entry), body in zip(leased[begin : begin + RESULTS], bodies[begin:], strict=False):
-                self._enter(queue, entry, body)
+            part = slice(begin, begin + RESULTS)
+            session.content_seen.look([body.digest for body in bodies[part]])
+            for (queue, entry), body, linked in zip(leased[part], bodies[part], known[part], strict=True):
+                self._enter(queue, entry, body, linked)
         session.commit(self._now)
         session.frontier.fill(False)
         return len(leased)
@@ -129,7 +141,7 @@ class Maker:
             frontier.release(one[0], self._now)
         return leased
 
-    def _enter(self, queue: BackQueue, entry: Entry, body: StoredBody) -> None:
+    def _enter(self, queue: BackQueue, entry: Entry, body: StoredBody, known: NDArray[np.uint64]) -> None:
         session = self._session
         document = session.store(entry.url_id, entry.url, self._now, body)
         visit = Visit(
@@ -142,37 +154,37 @@ class Maker:
         )
         session.group.finished.append((queue, entry))
         session.group.counts["pages_fetched"] += 1
-        self._link(entry.url_id)
+        self._link(entry.url_id, known)
 
-    def _link(self, url_id: int) -> None:
+    def _link(self, url_id: int, known: NDArray[np.uint64]) -> None:
         texts, hashes = self._named(URLS_PER_DOCUMENT)
-        hashes += [
-            url_hash(self._web.url(self._chance.randrange(self.urls)), self._session.seed) for _ in range(KNOWN_LINKS)
-        ]
-        packed = np.array(hashes, np.uint64).tobytes()
-        words = [b"to page %d" % (url_id * 7 % 99_991), b"next", b"home", *[b"more"] * (len(hashes) - 3)]
+        packed = np.array(hashes, np.uint64).tobytes() + known.tobytes()
+        first = b"to page %d" % (url_id * 7 % 99_991)
         anchors = PackedAnchors(
-            np.arange(len(hashes), dtype=np.uint32).tobytes(),
-            b"".join(xxhash.xxh3_64_digest(word) for word in words),
-            b"\n".join(words),
-            bytes(len(words)),
+            _PLACES, xxhash.xxh3_64_digest(first) + _OTHER_DIGESTS, b"\n".join((first, *_OTHER_WORDS)), _NO_RELS
         )
         self._session.discovered.add_page(url_id, anchors)
         self._session.discovered.add_links(url_id, 1, PackedLinks(packed, "\n".join(texts).encode(), len(texts)))
 
-    def body(self) -> StoredBody:
-        prints = self._numbers.bytes(RECORD.size)
-        if self._chance.random() < NEAR_SHARE:  # nineteen bins of twenty are those of an earlier page
-            sketch = np.frombuffer(self._chance.choice(self._earlier)[28:], np.uint8).copy()
-            sketch[self._numbers.integers(0, len(sketch), len(sketch) // 20)] ^= 1
-            prints = prints[:28] + sketch.tobytes()
-        prints = prints[:28] + (np.frombuffer(prints[28:], np.uint8) & 0x7F).tobytes()
-        self._earlier = [*self._earlier[-999:], prints]
-        passages = self._numbers.integers(0, 1 << 60, PASSAGES, dtype=np.uint64) * np.uint64(16)
-        return StoredBody(
-            self._record, len(_BODY), self._numbers.bytes(16), "text/html; charset=utf-8",
-            prints=prints, passages=np.sort(passages).tobytes(),
-        )  # fmt: skip
+    def bodies(self, count: int) -> list[StoredBody]:
+        """Returns new pages. Some have nineteen bins of twenty of the sketch of an earlier one."""
+        prints = self._numbers.integers(0, 1 << 7, (count, RECORD.size), dtype=np.uint8)
+        near = np.flatnonzero(self._numbers.random(count) < NEAR_SHARE)
+        sketches = self._earlier[self._numbers.integers(0, len(self._earlier), len(near)), _SKETCH:]
+        bins = self._numbers.integers(0, sketches.shape[1], (len(near), sketches.shape[1] // 20))
+        np.put_along_axis(sketches, bins, np.take_along_axis(sketches, bins, 1) ^ 1, 1)
+        prints[near, _SKETCH:] = sketches
+        self._earlier = np.concatenate((self._earlier, prints))[-GROUP:]
+        passages = self._numbers.integers(0, 1 << 60, (count, PASSAGES), dtype=np.uint64) * np.uint64(16)
+        passages.sort(axis=1)
+        digests = self._numbers.integers(0, 1 << 8, (count, 16), dtype=np.uint8)
+        return [
+            StoredBody(
+                self._record, len(_BODY), digest.tobytes(), "text/html; charset=utf-8",
+                prints=own_prints.tobytes(), passages=own_passages.tobytes(),
+            )
+            for digest, own_prints, own_passages in zip(digests, prints, passages, strict=True)
+        ]  # fmt: skip
 
 
 def make(directory: Path, documents: int) -> None:
@@ -217,7 +229,7 @@ def speeds(directory: Path) -> Speeds:
         content = near = urls = 0.0
         next_id = session._next_document
         for group in range(PROBED_GROUPS):
-            bodies = [maker.body() for _ in range(GROUP)]
+            bodies = maker.bodies(GROUP)
             begun = time.process_time()
             content_seen.look([body.digest for body in bodies])
             for number, body in enumerate(bodies):

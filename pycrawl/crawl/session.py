@@ -321,6 +321,7 @@ class Session:
         self.standings.save(least)
         self.seen.save_sorted(least)
         meta.set_memory(self.database, self.memory())
+        give_freed_memory_back()  # between large and small blocks in use, malloc keeps tens of megabytes
         self._copied_at = time.monotonic()
 
     def memory(self) -> dict[str, int]:
@@ -334,6 +335,7 @@ class Session:
             "passages": self.passages.bytes_held(),
             "visits by URL": visit_ids(self.database).bytes_held(),
             "changes of pages": self.change_rates.bytes_held(),
+            "kinds of pages, and what pages said": self.kinds.bytes_held(),
             **self.frontier.bytes_held(),
             "page cache of the database, at most": self.database.bytes_cached(),
         }

@@ -54,8 +54,23 @@ def unpack_ids(block: bytes, /) -> tuple[bytes, bytes]:
     """The keys (uint64) and ids (uint32) of a packed block, as `IdEntries.pack` makes it. Raises ValueError for what is
     none."""
 
+def find_ids(
+    block: bytes, keys: Any, begin: int, end: int, floor_key: int, floor_id: int, most: int, /
+) -> tuple[bytes, bytes] | None:
+    """Looks `keys[begin:end]` (uint64, ascending) up in a packed block, among entries behind (floor key, floor id).
+    Returns the places in `keys` (int64) and beside them the ids (uint32): at most `most` of each, ascending. None:
+    there are none. Raises ValueError for what is no such block, or damaged where it was looked at."""
+
 def pack_ids(keys: Any, ids: Any, /) -> bytes:
     """A block of at most 65,535 keys (uint64), which must ascend, each with an id (uint32)."""
+
+def look_up(hashes: Any, ids: Any, wanted: Any, found: Any, /) -> None:
+    """Sets `found[i]` (uint32) to the id of `wanted[i]`, where that is among `hashes` (uint64, ascending), which have
+    the `ids` (uint32) beside them. It is quick where hashes are evenly spread."""
+
+def merged_hashes(hashes: Any, ids: Any, more_hashes: Any, more_ids: Any, /) -> tuple[bytes, bytes]:
+    """All hashes (uint64) of two ascending arrays in one, and beside them their ids (uint32). Of equal hashes that of
+    `more_hashes` is the first."""
 
 def set_entities(entities: dict[str, str], /) -> None: ...
 def set_content_rules(*constants: Any) -> None:

@@ -73,10 +73,17 @@ int add_link_cache(PyObject *module);
 PyObject *native_scan_body(PyObject *self, PyObject *body);
 PyObject *native_is_plain_pickle(PyObject *self, PyObject *data);
 
-/* runs.c */
+/* run_filters.c */
 PyObject *native_places_in_runs(PyObject *self, PyObject *args);
+
+/* run_blocks.c */
 PyObject *native_unpack_ids(PyObject *self, PyObject *data);
+PyObject *native_find_ids(PyObject *self, PyObject *args);
 PyObject *native_pack_ids(PyObject *self, PyObject *args);
+
+/* hash_search.c */
+PyObject *native_look_up(PyObject *self, PyObject *args);
+PyObject *native_merged_hashes(PyObject *self, PyObject *args);
 
 /* content.c: what a page's blocks of text are worth, and which of them are its main content. */
 

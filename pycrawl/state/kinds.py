@@ -28,7 +28,12 @@ from pycrawl.traps.url_kinds import ALL, place, position_of
 from pycrawl.urls.host_list import HostList
 from pycrawl.urls.parts import first_directory, host_key, origin, url_hash
 
-_HOSTS_KEPT = 20_000  # hosts whose records are in memory
+_HOSTS_KEPT = 20_000  # hosts whose records are in memory, at most …
+_PARTS_KEPT = 150_000  # … and kinds and series of all of them together
+_RECORD_BYTES, _PART_BYTES = (
+    900,
+    240,
+)  # that a host's record takes without its kinds and series, and one of these; about
 _PROBE_LETTERS = 16  # random letters of a probe's name: so many that no page has this name
 
 
@@ -42,6 +47,7 @@ class Kinds:
         self._probes = config.traps.soft_404
         self._exempt = HostList("traps.exempt_hosts", config.traps.exempt_hosts)
         self._records: OrderedDict[int, HostRecord] = OrderedDict()
+        self._parts = 0  # kinds and series of the records
         self._novelty = Novelty()
         self._changed_kinds: dict[tuple[int, str], KindRecord] = {}
         self._changed_series: dict[tuple[int, str], Series] = {}
@@ -120,7 +126,9 @@ class Kinds:
         if not self._judges or record.is_exempt:
             return UrlOrder.AS_FOUND
         today = position_of(date.fromtimestamp(self._clock()))
+        before = record.parts
         order = record.add_page(url, depth, look, links, self._novelty, today)
+        self._parts += record.parts - before
         self._note_changes(record, (ALL, look.section, look.shape))
         here = place(url)
         if here is not None and here.series in record.watched and record.series[here.series].pages >= REPEATS:
@@ -131,7 +139,10 @@ class Kinds:
         """Count a redirect. `is_known`: its target was found before."""
         record = self._record(host)
         if self._judges and not record.is_exempt and host_key(target) == host.key:
-            self._note_changes(record, record.add_redirect(url, target, is_known, self._novelty))
+            before = record.parts
+            names = record.add_redirect(url, target, is_known, self._novelty)
+            self._parts += record.parts - before
+            self._note_changes(record, names)
 
     def _note_changes(self, record: HostRecord, names: tuple[str, ...]) -> None:
         for name in names:
@@ -144,13 +155,20 @@ class Kinds:
     def _record(self, host: Host) -> HostRecord:
         record = self._records.get(host.id)
         if record is not None:
-            if len(self._records) > _HOSTS_KEPT // 2:  # which one was asked for last matters when some have to leave
+            # Which one was asked for last matters when some have to leave.
+            if len(self._records) > _HOSTS_KEPT // 2 or self._parts > _PARTS_KEPT // 2:
                 self._records.move_to_end(host.id)
             return record
         record = self._records[host.id] = self._read(host)
-        if len(self._records) > _HOSTS_KEPT:
-            self._records.popitem(last=False)
+        self._parts += record.parts
+        while len(self._records) > _HOSTS_KEPT or (self._parts > _PARTS_KEPT and len(self._records) > 1):
+            _, left = self._records.popitem(last=False)
+            self._parts -= left.parts
         return record
+
+    def bytes_held(self) -> int:
+        """Returns about how many bytes the records take, and what tells whether a page is new."""
+        return len(self._records) * _RECORD_BYTES + self._parts * _PART_BYTES + self._novelty.bytes_held()
 
     def _read(self, host: Host) -> HostRecord:
         record = HostRecord(host.id, host.key, host.key in self._exempt)

@@ -428,6 +428,9 @@ ALTER TABLE origin_failures ADD COLUMN of_robots INTEGER NOT NULL DEFAULT 1;
 ALTER TABLE hosts RENAME COLUMN robots_failing_since TO failing_since;
 """
 
+# Blocks of sorted runs are deleted as soon as their entries have moved. Earlier releases would miss them.
+_BLOCKS_GO_SOONER = ""  # no table changes
+
 STEPS: tuple[str | Step, ...] = (
     _FIRST_RELEASE,
     _PASSAGES,
@@ -446,5 +449,6 @@ STEPS: tuple[str | Step, ...] = (
     _HEADS,
     _SHORT_COLUMNS,
     _ORIGIN_FAILURES,
+    _BLOCKS_GO_SOONER,
 )
 VERSION = len(STEPS)

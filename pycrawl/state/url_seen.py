@@ -20,6 +20,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from pycrawl.native import compiled
 from pycrawl.state.arrays import distinct
 from pycrawl.state.database import Database
 from pycrawl.state.unwanted import row_hash
@@ -240,6 +241,14 @@ class UrlSeen:
 
 def _look_up(known: U64, ids: U32, wanted: U64, found: U32) -> None:
     """Set `found[i]` to the id of `wanted[i]`, where that is among the sorted hashes `known`, whose ids are `ids`."""
+    if compiled is not None:
+        compiled.look_up(known, ids, wanted, found)
+    else:
+        look_up_by_numpy(known, ids, wanted, found)
+
+
+def look_up_by_numpy(known: U64, ids: U32, wanted: U64, found: U32) -> None:
+    """As `_look_up`, which the compiled module does where there is one."""
     if len(known):
         places = known.searchsorted(wanted)
         places[places == len(known)] = 0
@@ -248,6 +257,15 @@ def _look_up(known: U64, ids: U32, wanted: U64, found: U32) -> None:
 
 
 def _merged(hashes: U64, ids: U32, more_hashes: U64, more_ids: U32) -> tuple[U64, U32]:
+    """Returns two sorted arrays of hashes as one, and their ids in the same order."""
+    if compiled is None:
+        return merged_by_numpy(hashes, ids, more_hashes, more_ids)
+    both = compiled.merged_hashes(hashes, ids, more_hashes, more_ids)
+    return np.frombuffer(both[0], np.uint64), np.frombuffer(both[1], np.uint32)
+
+
+def merged_by_numpy(hashes: U64, ids: U32, more_hashes: U64, more_ids: U32) -> tuple[U64, U32]:
+    """As `_merged`, which the compiled module does where there is one."""
     places = hashes.searchsorted(more_hashes)
     return np.insert(hashes, places, more_hashes), np.insert(ids, places, more_ids)
 

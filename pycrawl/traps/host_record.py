@@ -40,6 +40,11 @@ class HostRecord:
     low: set[str] = field(default_factory=set)  # its kinds that are low or stopped
     watched: set[str] = field(default_factory=set)  # its series that may run on, or are stopped
 
+    @property
+    def parts(self) -> int:
+        """How many kinds and series it has, which is what its memory grows with."""
+        return len(self.kinds) + len(self.series)
+
     # Before a fetch
 
     @property

@@ -26,11 +26,15 @@ _TEMPLATE = 0.5  # a pair of the template stands on at least this share
 _LEAST_RARE = 3  # rare pairs that make a page new: one or two are a name or a price
 _RARE_SHARE = 0.5  # and they must be this share of what is not template: a page put together from old parts is dull
 
-_COPY_SLOTS = 1 << 21  # keys; 8 bytes each, four a page
-_PAIR_SLOTS = 1_024  # pairs that a vocabulary counts, by their low bits; the 32 low bits tell a pair from others
-_KEY_BITS = 0xFFFF_FFFF
+_COPY_BITS = 21
+_COPY_SLOTS = 1 << _COPY_BITS  # keys, by their low bits, four a page; of each the 32 bits above are kept
+_COPY_MASK = 0xFFFF_FFFF
+_SLOT_BITS = 10
+_PAIR_SLOTS = 1 << _SLOT_BITS  # pairs that a vocabulary counts, by their low bits …
+_KEY_BITS = 0xFFFF  # … and the 16 bits above tell a pair from others
 _PAGES_COUNTED = 128  # pages after which a vocabulary halves its counts, so that they fit a byte and follow the site
-_VOCABULARIES_KEPT = 8_192  # sections; 5 KB each
+_VOCABULARIES_KEPT = 8_192  # sections; 3 KB each
+_VOCABULARY_BYTES = 3 * _PAIR_SLOTS + 350  # with the objects around it; about
 _USUAL_PAGES = 8  # new pages from which on it is known what is usual in a crawl
 
 
@@ -70,6 +74,10 @@ class Novelty:
         self._new_pages = 0
         self._dull_pages = 0
 
+    def bytes_held(self) -> int:
+        """Returns about how many bytes the tables take."""
+        return 4 * _COPY_SLOTS + len(self._vocabularies) * _VOCABULARY_BYTES
+
     def count(self, new: int, dull: int) -> None:
         """Count pages for `is_dull_usual`. The first pages of a kind should not be counted as new: they always are."""
         self._new_pages += new
@@ -106,13 +114,14 @@ class _Copies:
     """The copy keys of the pages met lately: one slot for each residue of a key, in which the newest stays."""
 
     def __init__(self) -> None:
-        self._keys = array("Q", bytes(8 * _COPY_SLOTS))
+        self._keys = array("I", bytes(4 * _COPY_SLOTS))
 
     def take_in(self, keys: Iterable[int]) -> int:
         """Remember the keys of a page. Returns how many of them were known."""
-        known = sum([self._keys[key % _COPY_SLOTS] == key for key in keys])
-        for key in keys:
-            self._keys[key % _COPY_SLOTS] = key
+        places = [(key % _COPY_SLOTS, key >> _COPY_BITS & _COPY_MASK) for key in keys]
+        known = sum([self._keys[slot] == kept for slot, kept in places])
+        for slot, kept in places:
+            self._keys[slot] = kept
         return known
 
 
@@ -123,7 +132,7 @@ class _Vocabulary:
 
     def __init__(self) -> None:
         self.pages = 0
-        self._keys = array("I", bytes(4 * _PAIR_SLOTS))
+        self._keys = array("H", bytes(2 * _PAIR_SLOTS))
         self._counts = bytearray(_PAIR_SLOTS)
 
     def take_in(self, pairs: Iterable[int]) -> list[int]:
@@ -132,7 +141,7 @@ class _Vocabulary:
         times = []
         for pair in pairs:
             slot = pair % _PAIR_SLOTS
-            key = pair & _KEY_BITS
+            key = pair >> _SLOT_BITS & _KEY_BITS
             count = counts[slot]
             if keys[slot] == key:
                 times.append(count)

@@ -14,6 +14,7 @@ from pycrawl.state.database import Database
 from pycrawl.state.documents import documents_in_order
 from pycrawl.state.passages import sharing
 from pycrawl.state.runs.id_runs import IdRuns
+from pycrawl.state.runs.merging import FIRST_FACTOR
 from pycrawl.state.stores import PASSAGES
 from pycrawl.store.reader import RecordReader
 from tests.e2e.conftest import MakeCrawl
@@ -63,4 +64,4 @@ def test_killed_in_rounds(make_crawl: MakeCrawl) -> None:
         crawl.run("crawl")
         assert check_index(crawl) >= stored
         crawl.verify()
-        assert len(crawl.query("SELECT id FROM sorted_runs WHERE store = 3")) < stored / 4
+        assert len(crawl.query("SELECT id FROM sorted_runs WHERE store = 3")) < 2 * FIRST_FACTOR

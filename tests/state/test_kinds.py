@@ -372,6 +372,21 @@ def test_judgements_survive_a_restart(state: Database) -> None:
     ]
 
 
+def test_records_of_hosts_with_many_kinds_leave_memory(state: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many kinds a site shows; and a judgement about it comes back with it."""
+    monkeypatch.setattr("pycrawl.state.kinds._PARTS_KEPT", 60)
+    site = Site(state)
+    calendar(site, 100)
+    trap = site.host
+    for number in range(10, 20):
+        site.host = Host(number, f"host{number}.example")
+        for letter in "abcdefghijklmno":
+            site.page(f"/{letter}/index.html", prose(f"{number} {letter}", 60))
+    assert site.kinds._parts == sum(record.parts for record in site.kinds._records.values()) < 60 + 2 * 16
+    assert trap.id not in site.kinds._records
+    assert site.kinds.trap(trap, f"http://{trap.key}/calendar/1000")
+
+
 def test_judgements_can_be_overruled(state: Database) -> None:
     site = Site(state)
     calendar(site, 100)

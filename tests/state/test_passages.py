@@ -92,6 +92,7 @@ SMALL = MergeSizes(blocks_read=1, least_merged=50)
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pycrawl.state.passages.PASSAGES", replace(PASSAGES, block_bytes=60))
+    monkeypatch.setattr("pycrawl.state.runs.merging.FIRST_FACTOR", 12)
     monkeypatch.setattr("pycrawl.state.runs.id_runs._BLOCKS_OF_FEW", 10**6)  # small blocks hold few entries
 
 

@@ -6,7 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from pycrawl.native import compiled
 from pycrawl.state import url_lookup, url_seen
 from pycrawl.state.database import Database
 from pycrawl.state.url_lookup import find_url, inlinks_of
@@ -175,3 +178,24 @@ def test_real_chunks_and_real_hashes(tmp_path: Path) -> None:
         assert find_url(database, url(number), SEED) == number + 1
     assert find_url(database, url(count), SEED) == 0
     database.close()
+
+
+TOP = (1 << 64) - 1
+# Evenly spread as hashes are, or in heaps as they never are; both ends.
+SPREAD = st.sets(st.integers(0, TOP) | st.integers(0, 90) | st.integers(TOP - 9, TOP) | st.just(1 << 63), max_size=120)
+
+
+@pytest.mark.skipif(compiled is None, reason="there is no compiled module to compare with")
+@given(SPREAD, SPREAD)
+def test_the_compiled_module_and_numpy_agree(known: set[int], others: set[int]) -> None:
+    hashes, wanted = (np.array(sorted(some), np.uint64) for some in (known, known | others))
+    ids = np.arange(1, len(hashes) + 1, dtype=np.uint32)
+    found, expected = np.zeros((2, len(wanted)), np.uint32)
+    compiled.look_up(hashes, ids, wanted, found)
+    url_seen.look_up_by_numpy(hashes, ids, wanted, expected)
+    assert found.tolist() == expected.tolist()
+
+    new = np.array(sorted(others - known), np.uint64)
+    new_ids = np.arange(1_000, 1_000 + len(new), dtype=np.uint32)
+    one, other = url_seen._merged(hashes, ids, new, new_ids), url_seen.merged_by_numpy(hashes, ids, new, new_ids)
+    assert [column.tolist() for column in one] == [column.tolist() for column in other]

@@ -24,8 +24,9 @@ filter, a *block* a stretch of a segment that fills a page of the database. What
    are replaced, the entry in the youngest run counts.
 4. While runs are merged (`goes_into`), the entries up to (`floor_key`, `floor_id`) have moved to the run they go into.
    Readers pass over them in their old run; so each entry counts once, and a crash between two steps costs nothing.
-5. A run without live entries is deleted by the step that moved the last one, with its segments and blocks.
+5. A run, segment or block without live entries is deleted by the step that moved the last one. (A block that ends where
+   the floor is may stay. In states of earlier releases, blocks stay as long as their segment.)
 
 Blocks are as large as a page of the database less what SQLite needs. Memory holds eight bytes of each block (its
-fence) and, where there are filters, one or two bytes of each entry.
+fence) and, where there are filters, one to three bytes of each entry.
 """

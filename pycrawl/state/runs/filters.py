@@ -6,6 +6,8 @@ eight bits for each key, one key in forty that is not there seems to be; with si
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,6 +18,56 @@ _MIX = np.uint64(0x9E37_79B9_7F4A_7C15)  # spreads keys that are not random, suc
 _HALF = np.uint64(32)
 _LOW = np.uint64(0xFFFF_FFFF)
 _BYTE_BITS = 8
+_GROWTH_SHARE = 8  # of an array that is full, 1/8 more room
+
+
+class SegmentFilters:
+    """The filters of the segments of a run, one behind the other in one array. It has room to grow, as a merge appends
+    a segment with each commit, and the whole may be large."""
+
+    __slots__ = ("_room", "_used", "sizes", "starts")
+
+    def __init__(self) -> None:
+        self._room: NDArray[np.uint8] = np.empty(0, np.uint8)
+        self._used = 0
+        self.starts: I64 = np.empty(0, np.int64)  # by segment: where in `data` its filter begins
+        self.sizes: I64 = np.empty(0, np.int64)  # by segment: bytes
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    @property
+    def data(self) -> NDArray[np.uint8]:
+        return self._room[: self._used]
+
+    def append(self, parts: Sequence[bytes]) -> None:
+        sizes = np.array([len(part) for part in parts], np.int64)
+        self._make_room(int(sizes.sum()))
+        self.starts = np.append(self.starts, self._used + np.cumsum(sizes) - sizes)
+        self.sizes = np.append(self.sizes, sizes)
+        for part in parts:
+            self._room[self._used : self._used + len(part)] = np.frombuffer(part, np.uint8)
+            self._used += len(part)
+
+    def drop_first(self) -> None:
+        self.starts, self.sizes = self.starts[1:], self.sizes[1:]
+        begin = int(self.starts[0]) if len(self) else self._used
+        if begin > self._used // 2:
+            self._move(begin, self._used - begin)
+
+    def bytes_held(self) -> int:
+        return self._room.nbytes
+
+    def _make_room(self, more: int) -> None:
+        if self._used + more > len(self._room):
+            self._move(0, self._used + more + (self._used // _GROWTH_SHARE))
+
+    def _move(self, begin: int, room: int) -> None:
+        """Move what stands from `begin` on to a new array with so much room."""
+        moved = np.empty(room, np.uint8)
+        moved[: self._used - begin] = self._room[begin : self._used]
+        self._room, self._used = moved, self._used - begin
+        self.starts = self.starts - begin
 
 
 def made(keys: U64, bits_for_each: int) -> bytes:

@@ -7,14 +7,18 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from pycrawl.errors import StateError
+from pycrawl.native import compiled
 from pycrawl.state.database import Database
-from pycrawl.state.runs.entries import I64, U32, U64, IdEntries, sorted_ids
+from pycrawl.state.runs.entries import I64, U32, U64, IdEntries, is_packed, sorted_ids
 from pycrawl.state.runs.merging import DEFAULT_SIZES, MergeSizes, merge
-from pycrawl.state.runs.tables import Run, RunTable, Store, places_in_runs
+from pycrawl.state.runs.packing import DAMAGED
+from pycrawl.state.runs.tables import Run, RunTable, Store, behind, places_in_runs
 
 UNLIMITED = np.iinfo(np.int64).max
 _FEW = 256  # ids; a block has more entries, so that as many of one key lie in three blocks at most
 _BLOCKS_OF_FEW = 3
+_FLOOR_BELOW_ALL = (0, -1)
 
 IdStore = Store[IdEntries]
 
@@ -56,15 +60,16 @@ class IdRuns:
         for run, asked in zip(runs, places_in_runs(runs, keys), strict=True):
             asked = asked[left[asked] > 0]
             if len(asked):
-                for those, ids in self._in_run(run, keys, asked, left, most):
+                for those, ids in self._in_run(run, keys, asked, most):
+                    those, ids = _limited(those, ids, left)
                     places.append(those)
                     found.append(ids)
-        asked, ids = _in_block(self._held, np.arange(len(keys)), keys, left)
+        asked, ids = _limited(*_in_entries(self._held, keys, most), left)
         return order[np.concatenate((*places, asked))], np.concatenate((*found, ids))
 
-    def _in_run(self, run: Run, keys: U64, asked: I64, left: I64, most: int) -> Iterator[tuple[I64, U32]]:
-        """Yields pairs (place in `keys`, id) for the keys at the places `asked`, block by block. `left` is counted down
-        by what was found."""
+    def _in_run(self, run: Run, keys: U64, asked: I64, most: int) -> Iterator[tuple[I64, U32]]:
+        """Yields pairs (place in `keys`, id) for the keys at the places `asked`, from each block that has any: at most
+        `most` ids of each."""
         wanted = keys[asked]
         begins = np.maximum(run.fences.searchsorted(wanted) - 1, 0)
         counts = run.fences.searchsorted(wanted, "right") - begins
@@ -76,10 +81,12 @@ class IdRuns:
         numbers, starts = np.unique(blocks, return_index=True)
         ends = np.append(starts[1:], len(blocks)).tolist()
         ids = run.block_ids[numbers].tolist()
-        found = dict(self.table.blocks(ids))
+        stored = dict(self.table.stored_blocks(ids))
+        wanted = keys[places]
         for block_id, start, end in zip(ids, starts.tolist(), ends, strict=True):
-            here = places[start:end]
-            yield _in_block(self.table.live(run, found[block_id]), here, keys[here], left)
+            found = _in_block(stored.get(block_id, b""), wanted, start, end, run.floor, most)
+            if found is not None:
+                yield places[found[0]], found[1]
 
     def portions(self) -> Iterator[IdEntries]:
         """Yields all pairs that were flushed, run by run, in portions. Each is in its order; together they are not."""
@@ -123,14 +130,44 @@ class IdRuns:
 _NOTHING = IdEntries(np.empty(0, np.uint64), np.empty(0, np.uint32))
 
 
-def _in_block(entries: IdEntries, places: I64, wanted: U64, left: I64) -> tuple[I64, U32]:
-    """Returns pairs (place, id) for the keys `wanted`, which stand at `places`: at most `left[place]` ids of each.
-    `left` is counted down by what was found. Places are distinct."""
+def _in_block(
+    block: bytes, keys: U64, begin: int, end: int, floor: tuple[int, int], most: int
+) -> tuple[I64, U32] | None:
+    """Returns pairs (place in `keys`, id) for `keys[begin:end]`, which ascend, by their places: at most `most` ids of
+    each, from the entries behind `floor`. None if there are none."""
+    if compiled is None or not is_packed(block):
+        return in_block_by_numpy(block, keys, begin, end, floor, most)
+    try:
+        found = compiled.find_ids(block, keys, begin, end, *(_FLOOR_BELOW_ALL if floor[0] < 0 else floor), most)
+    except ValueError as error:
+        raise StateError(DAMAGED) from error
+    return None if found is None else (np.frombuffer(found[0], np.int64), np.frombuffer(found[1], np.uint32))
+
+
+def in_block_by_numpy(
+    block: bytes, keys: U64, begin: int, end: int, floor: tuple[int, int], most: int
+) -> tuple[I64, U32] | None:
+    """As `_in_block`, where the compiled module does that for packed blocks."""
+    places, ids = _in_entries(behind(floor, IdEntries.unpack(block)), keys[begin:end], most)
+    return (begin + places, ids) if len(places) else None
+
+
+def _in_entries(entries: IdEntries, wanted: U64, most: int) -> tuple[I64, U32]:
+    """Returns pairs (place in `wanted`, id), by their places: at most `most` ids of each."""
     begins = entries.keys.searchsorted(wanted)
-    counts = np.minimum(entries.keys.searchsorted(wanted, "right") - begins, left[places])
-    left[places] -= counts
-    asked, at = spread(places, begins, counts)
-    return asked, entries.ids[at]
+    counts = np.minimum(entries.keys.searchsorted(wanted, "right") - begins, most)
+    places, at = spread(np.arange(len(wanted)), begins, counts)
+    return places, entries.ids[at]
+
+
+def _limited(places: I64, ids: U32, left: I64) -> tuple[I64, U32]:
+    """Returns at most `left[place]` of the pairs (place, id) of each place, those that come first. Pairs of one place
+    stand side by side. `left` is counted down by what is returned."""
+    begins = np.flatnonzero(np.append(True, places[1:] != places[:-1]))[: len(places)]
+    counts = np.diff(begins, append=len(places))
+    is_kept = np.arange(len(places)) - np.repeat(begins, counts) < left[places]
+    left[places[begins]] -= np.minimum(counts, left[places[begins]])
+    return places[is_kept], ids[is_kept]
 
 
 def spread(items: I64, begins: I64, counts: I64) -> tuple[I64, I64]:

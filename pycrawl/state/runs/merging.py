@@ -1,7 +1,9 @@
 """Which runs are merged next, and one step of it.
 
 Runs have levels. Whenever there are `Store.factor` runs of a level, they are merged into one of the next level. So each
-entry is written once for each level, and there are few levels: one more for eight times as many entries.
+entry is written once for each level, and there are few levels: one more for eight times as many entries. The runs of
+level 0, one from each commit, are small and their number costs little: there may be `FIRST_FACTOR` of them, which saves
+a level, and the more so where commits are small.
 
 A large merge would stop the crawl for seconds. So each commit merges in proportion to what it adds, in steps: a step
 moves all entries up to some bound from the heads of the old runs to the end of the new one.
@@ -15,7 +17,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from pycrawl.state.runs.entries import BLOCK_BYTES, Entries
-from pycrawl.state.runs.tables import Run, RunTable, first_live_block
+from pycrawl.state.runs.tables import Run, RunTable
 
 E = TypeVar("E", bound=Entries)
 
@@ -24,14 +26,13 @@ E = TypeVar("E", bound=Entries)
 class MergeSizes:
     """How much is merged at a time."""
 
-    blocks_read: int = (
-        32  # small blocks of each run in one step, or large ones of as many bytes: a megabyte of all runs
-    )
+    blocks_read: int = 256  # small blocks in one step, from all runs together, or large ones of as many bytes
     merged_for_each: int = 6  # entries merged for each new one: more than there are levels, so that merging keeps up
     least_merged: int = 4_096  # entries merged in a commit at least, if there is anything to merge
 
 
 DEFAULT_SIZES = MergeSizes()
+FIRST_FACTOR = 32  # runs of level 0 that are merged into one of level 1
 
 
 def merge(table: RunTable[E], added: int, sizes: MergeSizes = DEFAULT_SIZES) -> None:
@@ -48,10 +49,11 @@ def due(runs: Sequence[Run], factor: int) -> list[Run]:
     by_level: dict[int, list[Run]] = defaultdict(list)
     for run in runs:
         by_level[run.level].append(run)
-    for _, level in sorted(by_level.items()):
-        begun = [run for run in level if run.goes_into]
-        if begun or len(level) >= factor:
-            return begun or level[:factor]
+    for level, runs_of_level in sorted(by_level.items()):
+        begun = [run for run in runs_of_level if run.goes_into]
+        enough = factor if level else max(factor, FIRST_FACTOR)
+        if begun or len(runs_of_level) >= enough:
+            return begun or runs_of_level[:enough]
     return []
 
 
@@ -59,7 +61,8 @@ def _step(table: RunTable[E], sources: list[Run], sizes: MergeSizes) -> int:
     """Move the smallest entries of the sources to the run that they are merged into, and delete sources that have none
     left. Returns how many entries were moved."""
     target = _target(table, sources)
-    blocks_read = max(1, sizes.blocks_read * BLOCK_BYTES // max(BLOCK_BYTES, table.store.block_bytes))
+    room = sizes.blocks_read * BLOCK_BYTES // max(BLOCK_BYTES, table.store.block_bytes)
+    blocks_read = 1 + max(1, room // len(sources))  # of the first one, the step before may have left little
     cursors = [_Cursor(table, run, blocks_read) for run in sources]
     for cursor in cursors:
         cursor.fill()
@@ -101,7 +104,7 @@ class _Cursor(Generic[E]):
         self._table = table
         self._run = run
         self._blocks_read = blocks_read
-        self._at = first_live_block(run)  # the number of the first block that was not read
+        self._at = 0  # the number of the first block that was not read
         self.head: E = table.store.form.joined([])
 
     @property

@@ -116,6 +116,8 @@ def _probes(key: int) -> tuple[int, ...]:
 def _in_segments(database: Database, segments: list[_Segment], key: int) -> list[int]:
     found: list[int] = []
     for segment in segments:
+        if key < segment.floor[0]:
+            continue  # all its entries have moved, and their blocks may be gone
         fences = segment.fences
         for number in range(max(0, bisect_left(fences, key) - 1), bisect_right(fences, key)):
             row = database.query(

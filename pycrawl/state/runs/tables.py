@@ -18,6 +18,7 @@ from pycrawl.native import compiled
 from pycrawl.state.database import Database
 from pycrawl.state.runs import filters
 from pycrawl.state.runs.entries import BLOCK_BYTES, I64, U64, Entries
+from pycrawl.state.runs.filters import SegmentFilters
 from pycrawl.state.runs.packing import DAMAGED
 
 E = TypeVar("E", bound=Entries)
@@ -27,7 +28,9 @@ _BLOCK_BITS = 12  # of a block's id, the lowest: its number in its segment
 MOST_BLOCKS = 1 << _BLOCK_BITS  # in a segment
 _FENCE = np.dtype("<u8")
 BEFORE_ALL = (-1, 0)  # the floor of a run that has lost nothing to another
-_FILTER_BITS = (16, 16, 8)  # for each key, by the level of the run; in all higher levels as in the last
+# For each key, by the level of the run; in all higher levels as in the last. A look-up asks many small runs and a few
+# large ones; false answers of the small ones cost as much, and their bits little.
+_FILTER_BITS = (24, 12, 12, 8)
 _ALL_KEYS = b"\xff"  # in place of the filter of a segment that was written before its store had filters
 _READ_AT_ONCE = 256  # blocks that a pass over a whole run has in memory
 
@@ -64,13 +67,12 @@ class Run:
     goes_into: int = 0  # the run that it is being merged into; 0: none
     floor: tuple[int, int] = BEFORE_ALL  # (key, id): entries up to this one have moved to the run that it goes into
     segment_ids: list[int] = field(default_factory=list)
-    firsts: U64 = field(default_factory=lambda: np.empty(0, np.uint64))  # by segment
+    firsts: U64 = field(default_factory=lambda: np.empty(0, np.uint64))  # by segment: no key in it is lower
     lasts: list[int] = field(default_factory=list)  # by segment
     sizes: list[int] = field(default_factory=list)  # by segment: entries
     fences: U64 = field(default_factory=lambda: np.empty(0, np.uint64))  # by block
     block_ids: I64 = field(default_factory=lambda: np.empty(0, np.int64))  # by block
-    _filter_parts: list[NDArray[np.uint8]] = field(default_factory=list)  # by segment
-    _filters: tuple[NDArray[np.uint8], I64, I64] | None = None  # all of them, with starts and sizes
+    _filters: SegmentFilters = field(default_factory=SegmentFilters)  # by segment; empty: there are none
 
     def take_in(self, segments: Sequence[Segment]) -> None:
         """Append segments, in the order of their ids."""
@@ -78,30 +80,39 @@ class Run:
         self.firsts = np.append(self.firsts, np.array([one.first for one in segments], np.uint64))
         self.lasts += [one.last for one in segments]
         self.sizes += [one.size for one in segments]
-        self.fences = np.concatenate((self.fences, *(one.fences for one in segments)))
         begins = [one.id << _BLOCK_BITS for one in segments]
         numbers = [np.arange(at, at + len(one.fences)) for at, one in zip(begins, segments, strict=True)]
+        self.fences = np.concatenate((self.fences, *(one.fences for one in segments)))
         self.block_ids = np.concatenate((self.block_ids, *numbers))
-        self._filter_parts += [np.frombuffer(one.filter, np.uint8) for one in segments if one.filter]
-        self._filters = None
+        self.drop_dead_blocks()
+        self._filters.append([one.filter for one in segments if one.filter])
 
-    def drop_first_segment(self) -> tuple[int, int]:
-        """Forget the first segment. Returns its id, and how many blocks it has."""
+    def drop_dead_blocks(self) -> list[int]:
+        """Forget the blocks whose entries have all moved to another run. Returns their ids, which follow each other: a
+        segment without live entries is dropped first."""
+        if self.floor[0] < 0:
+            return []
+        # Keys of the floor may go on in the last block that begins below it.
+        dead = max(0, int(self.fences.searchsorted(np.uint64(self.floor[0]))) - 1)
+        ids: list[int] = self.block_ids[:dead].tolist()
+        self.fences, self.block_ids = self.fences[dead:], self.block_ids[dead:]
+        return ids
+
+    def drop_first_segment(self) -> int:
+        """Forget the first segment. Returns its id."""
         segment_id = self.segment_ids.pop(0)
         count = int(np.count_nonzero(self.block_ids >> _BLOCK_BITS == segment_id))
         self.firsts, self.fences, self.block_ids = self.firsts[1:], self.fences[count:], self.block_ids[count:]
         del self.lasts[0], self.sizes[0]
-        if self._filter_parts:
-            del self._filter_parts[0]
-            self._filters = None
-        return segment_id, count
+        if len(self._filters):
+            self._filters.drop_first()
+        return segment_id
 
     def __len__(self) -> int:
         return sum(self.sizes)
 
     def bytes_held(self) -> int:
-        joined = self._filters[0].nbytes if self._filters is not None else 0
-        return self.fences.nbytes + self.block_ids.nbytes + max(joined, sum(map(len, self._filter_parts)))
+        return self.fences.nbytes + self.block_ids.nbytes + self._filters.bytes_held()
 
     def may_have(self, keys: U64) -> I64:
         """Returns the places of those keys of which the run may have live entries: it certainly has none of others."""
@@ -113,7 +124,7 @@ class Run:
             return np.empty(0, np.int64)
         flags: NDArray[np.bool_] = (keys >= self.firsts[0]) & (keys >= np.uint64(max(self.floor[0], 0)))
         asked = np.flatnonzero(flags)
-        if not self._filter_parts:
+        if not len(self._filters):
             return asked
         segments = self.firsts.searchsorted(keys[asked], "right") - 1
         flags[:] = False
@@ -126,29 +137,13 @@ class Run:
     def columns(self) -> tuple[int, U64, NDArray[np.uint8], I64, I64]:
         """Returns what the compiled module asks of a run (`native/_compiled.pyi`)."""
         firsts = self.firsts if len(self.fences) else self.firsts[:0]
-        if not self._filter_parts:
-            return max(self.floor[0], 0), firsts, _NO_BYTES, _NO_PLACES, _NO_PLACES
-        return max(self.floor[0], 0), firsts, *self._joined_filters()
+        known = self._filters
+        return max(self.floor[0], 0), firsts, known.data, known.starts, known.sizes
 
     def _in_filters(self, keys: U64, segments: I64) -> I64:
         """Returns the places of the keys that the filters of these segments know."""
-        whole, starts, sizes = self._joined_filters()
-        return filters.may_have(keys, whole, starts[segments], sizes[segments])
-
-    def _joined_filters(self) -> tuple[NDArray[np.uint8], I64, I64]:
-        """Returns all filters, one behind the other, where each begins, and how many bytes it has."""
-        if self._filters is None:
-            sizes = np.array([len(part) for part in self._filter_parts], np.int64)
-            whole = np.concatenate(self._filter_parts)
-            starts = np.cumsum(sizes) - sizes
-            # The parts become views of the whole, so that there is one copy.
-            self._filter_parts = [whole[a : a + n] for a, n in zip(starts.tolist(), sizes.tolist(), strict=True)]
-            self._filters = (whole, starts, sizes)
-        return self._filters
-
-
-_NO_BYTES = np.empty(0, np.uint8)
-_NO_PLACES = np.empty(0, np.int64)
+        known = self._filters
+        return filters.may_have(keys, known.data, known.starts[segments], known.sizes[segments])
 
 
 def places_in_runs(runs: Sequence[Run], keys: U64) -> list[I64]:
@@ -245,6 +240,9 @@ class RunTable(Generic[E]):
         run.floor = floor
         while run.segment_ids and run.lasts[0] < floor[0]:
             self._delete_first_segment(run)
+        dead = run.drop_dead_blocks()
+        if dead:
+            self._delete_blocks(dead[0], dead[-1] + 1)
         self._database.write(
             "UPDATE sorted_runs SET floor_key = ?, floor_id = ? WHERE id = ?", (floor[0] - _SIGN, floor[1], run.id)
         )
@@ -256,17 +254,21 @@ class RunTable(Generic[E]):
         self.runs.remove(run)
 
     def _delete_first_segment(self, run: Run) -> None:
-        segment_id, count = run.drop_first_segment()
-        begin = segment_id << _BLOCK_BITS
-        self._database.write("DELETE FROM sorted_blocks WHERE id >= ? AND id < ?", (begin, begin + count))
+        segment_id = run.drop_first_segment()
+        self._delete_blocks(segment_id << _BLOCK_BITS, (segment_id + 1) << _BLOCK_BITS)
         self._database.write("DELETE FROM sorted_segments WHERE id = ?", (segment_id,))
+
+    def _delete_blocks(self, begin: int, end: int) -> None:
+        self._database.write("DELETE FROM sorted_blocks WHERE id >= ? AND id < ?", (begin, end))
 
     def blocks(self, block_ids: Sequence[int]) -> Iterator[tuple[int, E]]:
         """Yields (id, entries) of blocks, in no particular order."""
-        for block_id, data in self._database.query_each(
-            "SELECT id, data FROM sorted_blocks WHERE id IN ({})", block_ids
-        ):
+        for block_id, data in self.stored_blocks(block_ids):
             yield block_id, self.store.form.unpack(data)
+
+    def stored_blocks(self, block_ids: Sequence[int]) -> Iterator[tuple[int, bytes]]:
+        """Yields (id, bytes) of blocks, in no particular order."""
+        return self._database.query_each("SELECT id, data FROM sorted_blocks WHERE id IN ({})", block_ids)
 
     def read(self, run: Run, begin: int, end: int) -> E:
         """Returns the live entries of a run's blocks from number `begin` to before `end`."""
@@ -278,25 +280,23 @@ class RunTable(Generic[E]):
 
     def portions(self, run: Run) -> Iterator[E]:
         """Yields the live entries of a run in their order, many blocks at a time."""
-        for begin in range(first_live_block(run), len(run.block_ids), _READ_AT_ONCE):
+        for begin in range(0, len(run.block_ids), _READ_AT_ONCE):
             yield self.read(run, begin, begin + _READ_AT_ONCE)
 
     def live(self, run: Run, entries: E) -> E:
         """Returns those of a block's entries that have not moved to another run."""
-        if run.floor[0] < 0 or not len(entries) or int(entries.keys[0]) > run.floor[0]:
-            return entries
-        return entries.part(entries.place_after(*run.floor), len(entries))
+        return behind(run.floor, entries)
 
     def rewrite(self, block_id: int, entries: E) -> None:
         """Replace a block by some of its entries."""
         self._database.write("UPDATE sorted_blocks SET data = ? WHERE id = ?", (entries.pack(), block_id))
 
 
-def first_live_block(run: Run) -> int:
-    """Returns the number of the first block that may have live entries."""
-    if run.floor[0] < 0:
-        return 0
-    return max(0, int(run.fences.searchsorted(np.uint64(run.floor[0]))) - 1)
+def behind(floor: tuple[int, int], entries: E) -> E:
+    """Returns the entries that lie behind a floor."""
+    if floor[0] < 0 or not len(entries) or int(entries.keys[0]) > floor[0]:
+        return entries
+    return entries.part(entries.place_after(*floor), len(entries))
 
 
 def _segment(

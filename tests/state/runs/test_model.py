@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections import defaultdict
+from contextlib import suppress
 from copy import deepcopy
 from itertools import groupby, pairwise
 from pathlib import Path
@@ -21,7 +22,8 @@ from pycrawl.state.runs import entries as entries_module
 from pycrawl.state.runs import filters
 from pycrawl.state.runs.entries import HEADER, IdEntries, ValueEntries, sorted_ids
 from pycrawl.state.runs.fixed_runs import FixedEntries
-from pycrawl.state.runs.id_runs import IdRuns
+from pycrawl.state.runs.id_runs import UNLIMITED, IdRuns, in_block_by_numpy
+from pycrawl.state.runs.id_runs import _in_block as find_in_block
 from pycrawl.state.runs.merging import MergeSizes, due, scan
 from pycrawl.state.runs.one_key import KeyReader, ids_of
 from pycrawl.state.runs.one_key import _in_block as in_block
@@ -33,7 +35,7 @@ IDS = Store(901, "test ids", IdEntries, factor=3, block_bytes=SMALL_BLOCK)
 UNFILTERED = Store(902, "test ids without filters", IdEntries, factor=3, has_filters=False, block_bytes=SMALL_BLOCK)
 VALUES = Store(903, "test values", ValueEntries, factor=3, block_bytes=SMALL_BLOCK)
 # So small that merges take many commits, and the ids of one key many blocks.
-SMALL = MergeSizes(blocks_read=2, merged_for_each=2, least_merged=20)
+SMALL = MergeSizes(blocks_read=6, merged_for_each=2, least_merged=20)
 TOP = (1 << 64) - 1
 
 # Some keys are hit again and again, some are at the ends, some lie side by side.
@@ -184,15 +186,20 @@ def _check_table(database: Database, table: RunTable) -> None:  # type: ignore[t
         assert len(run.may_have(np.array(keys, np.uint64))) == len(keys)
         assert not run.goes_into or run.goes_into in {one.id for one in table.runs if one.level == run.level + 1}
     assert len(due(table.runs, table.store.factor)) < 3 * table.store.factor
-    (blocks,) = database.query("SELECT count(*) FROM sorted_blocks").fetchone()
-    (fences,) = database.query("SELECT coalesce(sum(length(fences)), 0) / 8 FROM sorted_segments").fetchone()
-    assert blocks == fences, "every block belongs to a segment"
+    of_store = "SELECT sorted_segments.id FROM sorted_segments JOIN sorted_runs ON sorted_runs.id = run_id"
+    stored = database.query(
+        f"SELECT id FROM sorted_blocks WHERE id >> 12 IN ({of_store} WHERE store = ?) ORDER BY id",
+        (table.store.number,),
+    )
+    held = sorted(one for run in fresh.runs for one in run.block_ids.tolist())
+    assert [block_id for (block_id,) in stored] == held, "no block stays that has no live entries"
     orphans = "SELECT count(*) FROM sorted_segments WHERE run_id NOT IN (SELECT id FROM sorted_runs)"
     assert database.query(orphans).fetchone() == (0,)
 
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pycrawl.state.runs.merging.FIRST_FACTOR", 4)
     monkeypatch.setattr("pycrawl.state.runs.id_runs._BLOCKS_OF_FEW", 300)  # small blocks hold few entries
 
 
@@ -291,6 +298,20 @@ def test_the_compiled_module_and_numpy_agree(pairs: list[tuple[int, int]], other
             run.take_in([segment])
     for keys in (whole.keys, np.array(sorted(others), np.uint64)):
         assert run.may_have(keys).tolist() == run.places_by_numpy(keys).tolist()
+        for most in (1, 3, UNLIMITED):
+            places, ids = find_in_block(block, keys, 0, len(keys), (floor, 1), most) or ([], [])
+            those, others_found = in_block_by_numpy(block, keys, 0, len(keys), (floor, 1), most) or ([], [])
+            assert (list(places), list(ids)) == (list(those), list(others_found))
+
+
+@pytest.mark.skipif(compiled is None, reason="numpy unpacks the whole block")
+@given(PAIRS, st.binary(min_size=1, max_size=40), st.integers(0, 400))
+def test_a_search_of_a_damaged_block_ends(pairs: list[tuple[int, int]], noise: bytes, place: int) -> None:
+    whole = sorted_ids(np.array([key for key, _ in pairs], np.uint64), np.array([one for _, one in pairs], np.uint32))
+    block = bytearray(whole.pack())
+    block[place : place + len(noise)] = noise[: max(0, len(block) - place)]
+    with suppress(StateError):
+        find_in_block(bytes(block), whole.keys, 0, len(whole), (-1, 0), UNLIMITED)
 
 
 @pytest.mark.parametrize("form", [IdEntries, ValueEntries])
