@@ -9,6 +9,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from pycrawl.crawl import fetch_log
 from tests.convert import samples
 from tests.convert.samples import TEXT, TITLE
 from tests.e2e.crawling import Crawl
@@ -16,6 +17,8 @@ from tests.e2e.site import Reply, Site, page
 
 WORD = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 GONE_SECONDS = 30.0
+CHAIN = 20  # pages
+SLOW_PARAGRAPHS = 60_000
 REPORT = samples.pdf(link="/from-the-report")
 BOMB = samples.zipped({"word/document.xml": bytes(101 << 20)})
 
@@ -70,6 +73,38 @@ def test_a_wider_setting_fetches_the_documents_that_were_met(tmp_path: Path, sit
     crawl.configure({"scope": {**scope, "content_types": ["pages", "application/pdf"]}})
     crawl.run("crawl")
     assert site.times() - before == {"/report.pdf": 1, "/secret.pdf": 1, "/from-the-report": 1}
+    crawl.verify()
+
+
+@pytest.fixture
+def slow_site() -> Iterator[Site]:
+    """Its first link is a document that takes long to convert; the pages behind the second one are a chain."""
+    chain = {f"/{number}": page(f"/{number + 1}", text=f"page {number}") for number in range(CHAIN)}
+    slow = document(samples.word("<w:p><w:r><w:t>Grey herons</w:t></w:r></w:p>" * SLOW_PARAGRAPHS), WORD)
+    pages = {"/": page("/slow.docx", "/0", text="the start"), "/slow.docx": slow, **chain}
+    with Site(pages) as running:
+        yield running
+
+
+def test_pages_of_its_host_do_not_wait_for_a_document(tmp_path: Path, slow_site: Site) -> None:
+    crawl = Crawl.make(tmp_path / "crawl", [f"{slow_site.url}/"])
+    crawl.run("crawl")
+    paths = [line.url.removeprefix(slow_site.url) for line in fetch_log.read(crawl.path / "log")]  # as results came
+    assert paths.index("/slow.docx") > paths.index(f"/{CHAIN - 1}")
+    assert slow_site.asked.index("/slow.docx") < slow_site.asked.index("/1")
+    crawl.run("audit")
+    crawl.verify()
+
+
+def test_a_fetcher_that_is_killed_with_documents_loses_none(tmp_path: Path, slow_site: Site) -> None:
+    crawl = Crawl.make(tmp_path / "crawl", [f"{slow_site.url}/"])
+    running = crawl.start("crawl")
+    assert running.until(lambda: f"/{CHAIN - 1}" in slow_site.asked)
+    running.fetchers()[0].kill()
+    assert running.wait() == 0
+    assert slow_site.times()["/slow.docx"] == 2
+    assert set(crawl.documents_by_url().values()) == {1}
+    assert "Grey herons" in crawl.run("get", "--text", f"{slow_site.url}/slow.docx").stdout
     crawl.verify()
 
 
