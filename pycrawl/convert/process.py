@@ -29,6 +29,7 @@ _KILLED_AFTER = 1  # seconds: … and so much later the kernel ends the process,
 _DOCUMENTS = 500  # until it makes room for a new process, whatever a library has kept
 _GROWN_KILOBYTES = 200 << 10  # resident; a process of that size leaves after the document
 _NICE = 10  # pages go first
+_KEPT_MEMORY = 16 << 20  # bytes: freeing one large block lets glibc keep what pdfium frees, for the next page
 _LONGEST_DETAIL = 300
 
 
@@ -45,6 +46,7 @@ def main() -> None:
     requests, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints is no answer
     _limit()
+    bytes(_KEPT_MEMORY)
     for number in range(1, _DOCUMENTS + 1):
         head = requests.read(REQUEST.size)
         if len(head) < REQUEST.size:

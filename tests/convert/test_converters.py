@@ -99,6 +99,20 @@ def test_pdf() -> None:
     assert "Grey herons nest in tall trees." in page.html()
 
 
+@pytest.mark.parametrize(
+    ("drawn", "read"),
+    [
+        ("orthogra-) Tj 0 -14 Td (phy is it", "orthography is it"),
+        ("Schr\\310oder", "Schröder"),  # StandardEncoding's dieresis, as old fonts of TeX draw it
+        ("a de\\034nition of \\035ow", "a definition of flow"),
+        ("\\014rst: o\\016ce", "first: office"),
+        ("see 7 \\310 8", "see 7 ¨ 8"),
+    ],
+)
+def test_letters_and_words_of_a_pdf_are_put_together(drawn: str, read: str) -> None:
+    assert read in convert("pdf", samples.pdf((drawn,), link="https://a.example/")).html()
+
+
 def test_slides_come_in_their_order_with_notes() -> None:
     page = convert("slides", samples.slides())
     html = page.html()
