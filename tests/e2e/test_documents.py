@@ -30,12 +30,24 @@ def document(data: bytes, content_type: str = "application/pdf") -> Reply:
 @pytest.fixture
 def site() -> Iterator[Site]:
     pages = {
-        "/": page("/report.pdf", "/letter.docx", "/secret.pdf", "/bomb.docx", "/mixed.doc", "/plain", text="the start"),
+        "/": page(
+            "/report.pdf",
+            "/letter.docx",
+            "/secret.pdf",
+            "/bomb.docx",
+            "/mixed.doc",
+            "/scan1.pdf",
+            "/scan2.pdf",
+            "/plain",
+            text="the start",
+        ),
         "/report.pdf": document(REPORT),
         "/letter.docx": document(samples.word(), WORD),
         "/secret.pdf": document(samples.pdf(encrypted=True)),
         "/bomb.docx": document(BOMB, WORD),
         "/mixed.doc": document(samples.open_document(), "application/msword"),
+        "/scan1.pdf": document(samples.pdf(("", ""))),
+        "/scan2.pdf": document(samples.pdf(("", "", ""))),
         "/from-the-report": page(text="a page that only the report names"),
         "/plain": page(text="another page"),
     }
@@ -59,7 +71,8 @@ def test_documents_are_stored_read_and_followed(tmp_path: Path, site: Site) -> N
     assert crawl.why(f"{site.url}/bomb.docx")["visit"]["detail"].startswith("conversion-failed: too-large")
     assert "encrypted" in crawl.run("get", "--text", f"{site.url}/secret.pdf", exit_code=1).stderr
     stats = json.loads(crawl.run("stats", "--json").stdout)
-    assert stats["unconverted"] == {"encrypted": 1, "too-large": 1}
+    assert stats["unconverted"] == {"encrypted": 1, "too-large": 1, "no-text": 2}
+    assert not stats["duplicates_near"], "of scanned documents nothing is alike but their titles"
     crawl.verify()
 
 
@@ -72,7 +85,9 @@ def test_a_wider_setting_fetches_the_documents_that_were_met(tmp_path: Path, sit
 
     crawl.configure({"scope": {**scope, "content_types": ["pages", "application/pdf"]}})
     crawl.run("crawl")
-    assert site.times() - before == {"/report.pdf": 1, "/secret.pdf": 1, "/from-the-report": 1}
+    assert site.times() - before == dict.fromkeys(
+        ["/report.pdf", "/secret.pdf", "/scan1.pdf", "/scan2.pdf", "/from-the-report"], 1
+    )
     crawl.verify()
 
 
