@@ -7,12 +7,12 @@ import re
 from collections import deque
 from collections.abc import Iterator
 from itertools import islice
-from unicodedata import normalize
 
 import pypdfium2 as pdfium
 import pypdfium2.raw as raw
 
 from pycrawl.convert.facts import iso_date
+from pycrawl.convert.pdf_accents import with_accents
 from pycrawl.convert.simple_page import SimplePage, Trouble, Unconvertible
 
 MOST_PAGES = 2_000
@@ -27,11 +27,6 @@ _BROKEN_WORD = re.compile("[\ufffe\x02](\r?\n)?|\xad\r?\n")
 # Fonts of TeX without names for their letters: pdfium gives the codes of ligatures (encodings OT1 and T1).
 _LIGATURES = dict(zip("\x0b\x0c\x0e\x0f\x1b\x1c\x1d\x1e\x1f", "ff fi ffi ffl ff fi fl ffi ffl".split(), strict=True))
 _LIGATURE = re.compile("(?<=[^\\W\\d_])[\x0b\x0c\x0e\x0f\x1b-\x1f]|[\x0b\x0c\x0e\x0f\x1b-\x1f](?=[^\\W\\d_])")
-# Accents that were drawn before their letters, and what they are as combining characters.
-_ACCENTS = dict(
-    zip("\xa8\xb4ˆ˜˘˙˚˝˛\xb8ˇ", "\u0308\u0301\u0302\u0303\u0306\u0307\u030a\u030b\u0328\u0327\u030c", strict=True)
-)
-_ACCENTED = re.compile(f"([{''.join(_ACCENTS)}])([^\\W\\d_])")
 _HAS_ADDRESS = re.compile("(?i)://|www\\.|@")
 _NUMBERING = re.compile(r"^[\dA-Z]{1,3}(\.\d{1,3}){0,6}\.?\s+")
 
@@ -121,19 +116,12 @@ def _text(text_page: pdfium.PdfTextPage) -> str:
     size = 2 * raw.FPDFText_CountChars(text_page) + 1  # in code units; one character may be two
     buffer = (ctypes.c_ushort * size)()
     length = raw.FPDFText_GetText(text_page, 0, size - 1, buffer) - 1
-    return _mended(bytes(memoryview(buffer)[: max(length, 0)]).decode("utf-16-le", "replace"))
+    text = bytes(memoryview(buffer)[: max(length, 0)]).decode("utf-16-le", "replace")
+    return _mended(text if text.isascii() else with_accents(text, text_page))
 
 
 def _mended(text: str) -> str:
-    text = _BROKEN_WORD.sub("", text)
-    if not text.isascii():
-        text = _ACCENTED.sub(_with_accent, text)
-    return _LIGATURE.sub(lambda match: _LIGATURES[match[0]], text)
-
-
-def _with_accent(match: re.Match[str]) -> str:
-    letter = normalize("NFC", match[2] + _ACCENTS[match[1]])
-    return letter if len(letter) == 1 else match[0]
+    return _LIGATURE.sub(lambda match: _LIGATURES[match[0]], _BROKEN_WORD.sub("", text))
 
 
 def _paragraphs(lines: list[str], headings: dict[str, int]) -> Iterator[tuple[int, str]]:

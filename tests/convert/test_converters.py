@@ -103,7 +103,9 @@ def test_pdf() -> None:
     ("drawn", "read"),
     [
         ("orthogra-) Tj 0 -14 Td (phy is it", "orthography is it"),
-        ("Schr\\310oder", "Schröder"),  # StandardEncoding's dieresis, as old fonts of TeX draw it
+        # StandardEncoding's accents, drawn above and below letters, as old fonts of TeX do.
+        ("by ) Tj [(Schr\\310) 450 (oder and Lu\\317) 420 (cka)] TJ (", "by Schröder and Lučka"),
+        ("en ) Tj [(fran\\313) 400 (cais)] TJ (", "en français"),
         ("a de\\034nition of \\035ow", "a definition of flow"),
         ("\\014rst: o\\016ce", "first: office"),
         ("see 7 \\310 8", "see 7 ¨ 8"),
