@@ -22,6 +22,7 @@ import zipfile
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from unicodedata import normalize
 
 from pycrawl.convert.converter import Converted, Converter
 from pycrawl.convert.kinds import KINDS, kind_of_type
@@ -56,7 +57,7 @@ Words = Counter[str]
 
 
 def words_of(text: str) -> Words:
-    return Counter(_WORD.findall(text.lower()))
+    return Counter(_WORD.findall(normalize("NFKC", text.lower())))  # "ﬁ" is "fi", "u" with a combining dieresis is "ü"
 
 
 def by_pdftotext(path: Path) -> str:

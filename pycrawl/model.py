@@ -355,12 +355,22 @@ class FetchResult(NamedTuple):
     source: SourceAnswer | None = None  # of a sitemap or feed that was read
 
 
+class Fetched(NamedTuple):
+    """Fetcher → coordinator: a document has come, and is being converted. Its host may be asked for the next page; the
+    job's result follows."""
+
+    url_id: int
+    started: float
+    ended: float
+
+
 class Results(NamedTuple):
     """Fetcher → coordinator: a batch of results; it is also sent empty, as a sign of life."""
 
     results: tuple[FetchResult, ...]
     cpu_seconds: Mapping[str, float] = _NOTHING_MEASURED  # stage → CPU seconds that the fetcher has used so far
     most_slots: int = 0  # fetches that the fetcher's transport can have open at once; 0: not said
+    fetched: tuple[Fetched, ...] = ()  # to be looked at before `results`, which may hold the results of the same jobs
 
 
 class Jobs(NamedTuple):

@@ -54,7 +54,8 @@ VALUES = [
     model.NO_LINKS,
     model.NO_VALIDATORS,
     model.RobotsFile(0, b"", 1.0, 2.0),
-    model.Results((RESULT,), {"parse": 0.5}),
+    model.Fetched(1, 1.0, 2.0),
+    model.Results((RESULT,), {"parse": 0.5}, 0, (model.Fetched(1, 1.0, 2.0),)),
     model.Jobs((JOB,), True),
 ]
 CLASSES = [

@@ -51,7 +51,8 @@ def what_limits(progress: Progress) -> str:
     """Returns what keeps the crawl from being faster right now, or what it waits for, in one line."""
     if progress.stopping:
         fetches = plural(progress.in_flight, "fetch", "fetches")
-        return f"ending ({progress.stopping}): {fetches} open; Ctrl-C stops at once"
+        documents = f", {plural(progress.documents, 'document')} to be converted" if progress.documents else ""
+        return f"ending ({progress.stopping}): {fetches} open{documents}; Ctrl-C stops at once"
     if progress.in_flight >= progress.slots:
         return f"slots: all {progress.slots} are in use (crawl.slots_per_fetcher)"
     if progress.busy_share > _BUSY:
@@ -60,6 +61,8 @@ def what_limits(progress: Progress) -> str:
         return _politeness(progress)
     if progress.in_flight:
         return f"servers: waiting for {plural(progress.in_flight, 'answer')}"
+    if progress.documents:
+        return f"documents: converting {progress.documents}"
     if progress.failing_hosts and math.isfinite(progress.next_ready_in):
         hosts = plural(progress.failing_hosts, "host that fails", "hosts that fail")
         return f"waiting for {hosts}; the next try is in {duration(progress.next_ready_in)}"

@@ -146,7 +146,7 @@ class Converter:
             process.wait(1.0)
         code = process.poll()
         self.close()
-        if code == -signal.SIGXCPU:
+        if code == -signal.SIGPROF:  # its time was over
             return Trouble.TOO_SLOW.value, ""
         if why:
             return Trouble.DIED.value, why

@@ -12,6 +12,7 @@ import pypdfium2 as pdfium
 import pypdfium2.raw as raw
 
 from pycrawl.convert.facts import iso_date
+from pycrawl.convert.pdf_accents import with_accents
 from pycrawl.convert.simple_page import SimplePage, Trouble, Unconvertible
 
 MOST_PAGES = 2_000
@@ -20,10 +21,13 @@ _MOST_LINKS = 1_000  # of one page
 _LONGEST_URL = 4_096  # bytes
 _MOST_SEARCHED = 20_000_000  # characters of a page × its links: above this, links are not put into the text
 _FULL_LINE = 0.75  # of the longest line of the page: a shorter one that ends a sentence ends its paragraph
-_EVERYWHERE = 1e7  # points; beyond any page
 _SENTENCE_ENDS = (".", "!", "?", ":", "。", "”", "…")
-# pdfium writes U+FFFE for a hyphen at the end of a line that was put there to break a word.
-_BROKEN_WORD = re.compile("\ufffe(\r?\n)?|\xad\r?\n")
+# pdfium writes U+FFFE, or U+0002, for a hyphen at the end of a line that was put there to break a word.
+_BROKEN_WORD = re.compile("[\ufffe\x02](\r?\n)?|\xad\r?\n")
+# Fonts of TeX without names for their letters: pdfium gives the codes of ligatures (encodings OT1 and T1).
+_LIGATURES = dict(zip("\x0b\x0c\x0e\x0f\x1b\x1c\x1d\x1e\x1f", "ff fi ffi ffl ff fi fl ffi ffl".split(), strict=True))
+_LIGATURE = re.compile("(?<=[^\\W\\d_])[\x0b\x0c\x0e\x0f\x1b-\x1f]|[\x0b\x0c\x0e\x0f\x1b-\x1f](?=[^\\W\\d_])")
+_HAS_ADDRESS = re.compile("(?i)://|www\\.|@")
 _NUMBERING = re.compile(r"^[\dA-Z]{1,3}(\.\d{1,3}){0,6}\.?\s+")
 
 Links = list[tuple[str, str]]  # (text that the link covers, address)
@@ -88,12 +92,13 @@ def _read_pages(pdf: pdfium.PdfDocument, page: SimplePage) -> int:
 def _read_page(pdf: pdfium.PdfDocument, sheet: pdfium.PdfPage, headings: dict[str, int], page: SimplePage) -> None:
     text_page = sheet.get_textpage()
     try:
-        text = text_page.get_text_bounded(-_EVERYWHERE, -_EVERYWHERE, _EVERYWHERE, _EVERYWHERE)
+        text = _text(text_page)
         links = list(_annotations(pdf, sheet, text_page, len(text)))
-        links += _addresses(text_page, {href for _, href in links})
+        if _HAS_ADDRESS.search(text):
+            links += _addresses(text_page, {href for _, href in links})
     finally:
         text_page.close()
-    lines = _BROKEN_WORD.sub("", text).splitlines()
+    lines = text.splitlines()
     pending = deque(links)
     page.begin("section")
     for level, paragraph in _paragraphs(lines, headings):
@@ -104,6 +109,19 @@ def _read_page(pdf: pdfium.PdfDocument, sheet: pdfium.PdfPage, headings: dict[st
     for _, href in pending:
         page.link(href)
     page.end("section")
+
+
+def _text(text_page: pdfium.PdfTextPage) -> str:
+    """Returns the text of a page, a line for each of its lines, its letters and words put together again."""
+    size = 2 * raw.FPDFText_CountChars(text_page) + 1  # in code units; one character may be two
+    buffer = (ctypes.c_ushort * size)()
+    length = raw.FPDFText_GetText(text_page, 0, size - 1, buffer) - 1
+    text = bytes(memoryview(buffer)[: max(length, 0)]).decode("utf-16-le", "replace")
+    return _mended(text if text.isascii() else with_accents(text, text_page))
+
+
+def _mended(text: str) -> str:
+    return _LIGATURE.sub(lambda match: _LIGATURES[match[0]], _BROKEN_WORD.sub("", text))
 
 
 def _paragraphs(lines: list[str], headings: dict[str, int]) -> Iterator[tuple[int, str]]:
@@ -160,7 +178,7 @@ def _annotations(
         room -= length
         if room > 0 and raw.FPDFLink_GetAnnotRect(link, rect):
             text = text_page.get_text_bounded(rect.left, rect.bottom, rect.right, rect.top)
-        yield " ".join(_BROKEN_WORD.sub("", text).split()), href
+        yield " ".join(_mended(text).split()), href
 
 
 def _uri(pdf: pdfium.PdfDocument, link: raw.FPDF_LINK) -> str:

@@ -15,7 +15,7 @@ from pycrawl.coordinator.leases import Lease, Leases
 from pycrawl.coordinator.origin_failures import OriginFailures
 from pycrawl.coordinator.run import Run
 from pycrawl.frontier.guests import Guest
-from pycrawl.model import CONDUCT, FetchResult, Kind, Outcome, UrlOrder
+from pycrawl.model import CONDUCT, Fetched, FetchResult, Kind, Outcome, UrlOrder
 from pycrawl.policy.politeness import PolitenessRules, ahead, gap, is_parked, parking
 from pycrawl.processes.pool import Death
 from pycrawl.state.hosts import Host
@@ -56,6 +56,14 @@ class Intake:
             self._session.content_seen.look([result.body.digest for result in results if result.body is not None])
         for result in results:
             self._take_in(result)
+
+    def take_in_fetched(self, fetched: Fetched) -> None:
+        """A document has come, and is being converted: its host does not wait for that."""
+        lease = self._leases.begin_reading(fetched.url_id)
+        if lease is not None:
+            url_id, started, ended = fetched
+            came = FetchResult(url_id, lease.queue.host.id, lease.kind, Outcome.FETCHED, started, ended, 0.0)
+            self._frontier.begin_reading(lease.queue, *self._ready_at(lease, came))
 
     def _take_in(self, result: FetchResult) -> None:
         if result.source is not None and result.source.more:
@@ -131,17 +139,24 @@ class Intake:
     # The host
 
     def _release(self, lease: Lease, result: FetchResult) -> None:
-        """End the lease: work out when the host may be hit again, park it if it keeps failing, and release it."""
+        """End the lease: release the host, until it may be hit again, if that was not done when the document came."""
+        if lease.is_read:
+            self._frontier.end_reading(lease.queue)
+            return
+        if lease.guest is not None:
+            self._end_visit(lease.guest, result)
+        self._frontier.release(lease.queue, *self._ready_at(lease, result))
+
+    def _ready_at(self, lease: Lease, result: FetchResult) -> tuple[float, float]:
+        """Work out when the host of a lease and its address may be hit again, and park the host if it keeps failing.
+        Returns both times; 0: it was not hit."""
         conduct = CONDUCT[result.outcome]
         queue = lease.queue
         host = queue.host
         self._frontier.allow_ahead(queue, 0)
         queue.holds_up &= lease.kind is Kind.PAGE
-        if lease.guest is not None:
-            self._end_visit(lease.guest, result)
         if lease.guest is not None or not conduct.is_hit:
-            self._frontier.release(queue, 0.0)
-            return
+            return 0.0, 0.0
         # An origin that cannot be connected to, or whose robots.txt cannot be had, slows nothing else of its host down.
         is_of_origin = conduct.shuts_origin or (lease.kind is Kind.ROBOTS and conduct.is_error)
         put_off = not is_of_origin and self._count_failure(host, queue.settings, result)
@@ -156,7 +171,7 @@ class Intake:
                 pause += _LEISURE_SECONDS
             if not pause and not queue.order:
                 self._frontier.allow_ahead(queue, ahead(host.pages, result.ended - result.started))
-        self._frontier.release(queue, ended + pause, ended + usual)
+        return ended + pause, ended + usual
 
     def _count_failure(self, host: Host, settings: HostSettings, result: FetchResult) -> bool:
         """Count a failure of the host, or forget half of the earlier ones. Returns True if it is to be put off: it

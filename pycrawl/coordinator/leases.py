@@ -25,6 +25,7 @@ class Lease:
     url: str  # the URL that is asked for: the entry's own, a robots.txt, or a probe's, which cannot exist
     site: str  # the origin of the entry's URL
     guest: Guest | None = None  # the leave to hit another host, where a robots.txt has redirected
+    is_read: bool = False  # the hit has ended, and the document that it brought is being converted
 
 
 class Leases:
@@ -33,6 +34,7 @@ class Leases:
     def __init__(self, fetchers: int, slots: int) -> None:
         self.slots = slots  # fetches that one fetcher may have open
         self.pages = 0  # leases for pages, not for a robots.txt or a probe
+        self.documents = 0  # leases whose documents are being converted
         self._leases: dict[int, Lease] = {}  # by URL id
         self._open = [0] * fetchers  # by fetcher: leases, without those that wait there for a connection
         self._by_host: dict[int, int] = {}  # host id → number of leases
@@ -45,7 +47,7 @@ class Leases:
 
     @property
     def fetches(self) -> int:
-        """Returns the number of leases, without those that wait at their fetcher for a connection."""
+        """Returns the number of leases, without those that wait at their fetcher for a connection or are being read."""
         return sum(self._open)
 
     @property
@@ -73,6 +75,17 @@ class Leases:
     def get(self, url_id: int) -> Lease | None:
         """Returns the open lease of a URL; None if it has none."""
         return self._leases.get(url_id)
+
+    def begin_reading(self, url_id: int) -> Lease | None:
+        """Note that the document of a page's lease has come and is being converted: the lease stays open, without a
+        slot. Returns the lease; None if no such page is in flight."""
+        lease = self._leases.get(url_id)
+        if lease is None or lease.is_read or lease.kind is not Kind.PAGE:
+            return None
+        self._leave_slot(lease)
+        lease.is_read = True
+        self.documents += 1
+        return lease
 
     def close(self, url_id: int) -> Lease | None:
         """Close the lease of a URL whose fetch has ended while its fetcher lives: the URL is cleared of all suspicion.
@@ -113,14 +126,20 @@ class Leases:
 
     def _closed(self, lease: Lease) -> None:
         """Take a closed lease out of all counts."""
+        if lease.is_read:
+            self.documents -= 1
+        else:
+            self._leave_slot(lease)
+        self.pages -= lease.kind is Kind.PAGE
+        if self._suspects.get(lease.fetcher) == lease.entry.url_id:
+            del self._suspects[lease.fetcher]
+
+    def _leave_slot(self, lease: Lease) -> None:
         host_id = lease.queue.host.id
         others = self._by_host.pop(host_id) - 1
         if others:
             self._by_host[host_id] = others
         self._open[lease.fetcher] -= others < lease.queue.settings.politeness.connections_per_host
-        self.pages -= lease.kind is Kind.PAGE
-        if self._suspects.get(lease.fetcher) == lease.entry.url_id:
-            del self._suspects[lease.fetcher]
 
     def may_send(self, fetcher: int, url_id: int) -> bool:
         """True if the URL may be sent to the fetcher now. A URL with a strike becomes the fetcher's suspect, and there

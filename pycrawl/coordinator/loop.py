@@ -167,6 +167,8 @@ class Coordinator:
         results = [result for _, message in news.results for result in message.results]
         for _, message in news.results:
             self._pace.cap(message.most_slots)
+            for fetched in message.fetched:
+                self._intake.take_in_fetched(fetched)
         self._pace.measure(len(results), len(self._leases), self._do_hosts_wait, now)
         if any(result.outcome is Outcome.NO_ROOM for result in results):
             self._pace.shrink(now)

@@ -70,6 +70,7 @@ class Meter:
             front=sizes.front,
             back=sizes.back,
             in_flight=self._leases.fetches,
+            documents=self._leases.documents,
             active_hosts=pace.active,
             waiting_hosts=pace.waiting,
             failing_hosts=pace.failing,

@@ -51,6 +51,7 @@ class Progress:
     front: int  # URLs in the front queues
     back: int  # URLs in the back queues, those in flight included
     in_flight: int
+    documents: int  # that have come and are being converted
     active_hosts: int  # hosts with a fetch in flight
     waiting_hosts: int  # hosts with URLs and no fetch in flight
     failing_hosts: int  # hosts whose last fetch failed; they get more time, and are neither active nor waiting

@@ -1,7 +1,7 @@
-"""Documents on their way through the converter process of a fetcher.
+"""Documents on their way through the converter processes of a fetcher.
 
-A thread waits for the converter, so that pages go on meanwhile. It touches nothing of the fetcher: documents go to it
-through one queue, and come back through the event loop.
+Threads wait for the converters, one for each, so that pages go on meanwhile. They touch nothing of the fetcher:
+documents go to them through one queue, and come back through the event loop.
 """
 
 from __future__ import annotations
@@ -18,21 +18,24 @@ from pycrawl.fetch.transport import Response
 from pycrawl.model import FetchJob
 from pycrawl.parse.documents import convert
 
-MOST_BYTES = 64_000_000  # of documents that wait for the converter; one alone may be larger
+MOST_BYTES = 64_000_000  # of documents that have not come back; one alone may be larger
+_CONVERTERS = 2  # so that others do not wait for a document that takes long
+_MANY_DOCUMENTS = 128  # that have not come back; from then on …
+_MANY_BYTES = MOST_BYTES // 2  # … or from this size on, the hosts of further ones wait for their conversion
 
 OnConverted = Callable[[FetchJob, Response, Converted], None]
 _Waiting = tuple[FetchJob, Response, DocumentKind]
 
 
 class DocumentQueue:
-    """Converts documents one after another, in the order in which they came. Each is answered by one `on_converted`,
-    on the loop's thread. The thread and the process are started with the first document."""
+    """Converts documents in the order in which they came. Each is answered by one `on_converted`, on the loop's thread.
+    A thread and its process are started when a document has come and all others are busy."""
 
     def __init__(self, loop: Loop, on_converted: OnConverted) -> None:
         self._loop = loop
         self._on_converted = on_converted
         self._waiting: SimpleQueue[_Waiting | None] = SimpleQueue()
-        self._thread: threading.Thread | None = None
+        self._threads: list[threading.Thread] = []
         self.documents = 0  # that have not come back
         self.bytes = 0  # of these
 
@@ -40,19 +43,25 @@ class DocumentQueue:
     def is_full(self) -> bool:
         return self.bytes > MOST_BYTES
 
+    @property
+    def is_long(self) -> bool:
+        """True if documents come faster than they are converted."""
+        return self.documents >= _MANY_DOCUMENTS or self.bytes >= _MANY_BYTES
+
     def put(self, job: FetchJob, response: Response, kind: DocumentKind) -> None:
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._run, name="converter", daemon=True)
-            self._thread.start()
         self.documents += 1
         self.bytes += len(response.body)
+        if len(self._threads) < min(self.documents, _CONVERTERS):
+            self._threads.append(threading.Thread(target=self._run, name="converter", daemon=True))
+            self._threads[-1].start()
         self._waiting.put((job, response, kind))
 
     def close(self) -> None:
-        """End the converter process; what waits for it is not converted any more."""
-        if self._thread is not None:
+        """End the converter processes; what waits for them is not converted any more."""
+        for _ in self._threads:
             self._waiting.put(None)
-            self._thread.join()
+        for thread in self._threads:
+            thread.join()
 
     def _run(self) -> None:
         converter = Converter()

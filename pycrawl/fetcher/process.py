@@ -33,7 +33,7 @@ from pycrawl.fetcher.result import result, unfetched
 from pycrawl.fetcher.robots_result import RobotsReader, RulesCache
 from pycrawl.fetcher.sitemap_result import SitemapReader
 from pycrawl.fetcher.without_body import WithoutBody
-from pycrawl.model import FetchJob, FetchResult, Jobs, Kind, Outcome, Results, Validators
+from pycrawl.model import Fetched, FetchJob, FetchResult, Jobs, Kind, Outcome, Results, Validators
 from pycrawl.parse.feed_types import FEED_TYPES, media_type_of
 from pycrawl.parse.xml_guard import MOST_BYTES as SITEMAP_BYTES
 from pycrawl.processes.allocation import collect_rarely, keep_freed_memory
@@ -96,6 +96,7 @@ class Fetcher:
         self._answers: list[tuple[FetchJob, Response]] = []  # to be worked on
         self._looked_up: set[int] = set()  # URL ids of jobs whose host's name is being looked up
         self._done: list[FetchResult] = []
+        self._fetched: list[Fetched] = []
         self._done_bytes = 0  # about, of the message that they will be
         self._sent_at = 0.0
         self._reckoned_at = 0.0
@@ -108,7 +109,7 @@ class Fetcher:
         while not self._stopping or self._open or self._documents.documents or self._results.is_waiting:
             self._loop.run_once(_SIGN_OF_LIFE_SECONDS)
             self._work()
-            if self._done or time.monotonic() - self._sent_at >= _SIGN_OF_LIFE_SECONDS:
+            if self._done or self._fetched or time.monotonic() - self._sent_at >= _SIGN_OF_LIFE_SECONDS:
                 self._send()
         self._documents.close()
         self._transport.close()
@@ -239,6 +240,8 @@ class Fetcher:
             elif self._documents.is_full:  # documents never hold up pages: this one is asked for again later
                 self._done.append(result(job, response, Outcome.NO_ROOM))
             else:
+                if not self._documents.is_long:
+                    self._fetched.append(Fetched(job.url_id, response.started, response.ended))
                 self._documents.put(job, response, kind)
             self._send_if_due()
         self._answers.clear()
@@ -277,10 +280,13 @@ class Fetcher:
             self._reckoned_at = now
             self._cpu_seconds = {**self._page_reader.stage_seconds, "total": time.process_time()}
         try:
-            self._results.send(Results(tuple(self._done), self._cpu_seconds, self._transport.most_slots))
+            self._results.send(
+                Results(tuple(self._done), self._cpu_seconds, self._transport.most_slots, tuple(self._fetched))
+            )
         except BrokenPipeError:
             raise CoordinatorGone from None
         self._done.clear()
+        self._fetched.clear()
         self._done_bytes = 0
         self._sent_at = now
         if self._results.is_waiting:

@@ -112,7 +112,8 @@ class BackQueue:
     more: bool = False  # True: the queue goes on behind `entries`, with rows that only the table holds
     read_to: int = _NOWHERE  # the `seq` of the last entry that was put into `entries`
     order: UrlOrder = UrlOrder.AS_FOUND  # any other order puts newly pulled URLs at the head of the queue
-    in_flight: int = 0  # leased URLs that were not released
+    in_flight: int = 0  # leased URLs whose hits have not ended
+    unread: int = 0  # leased URLs whose hits have ended: the documents are being read
     ahead: int = 0  # URLs that may wait at the fetcher for a connection, beside those that have one
     holds_up: bool = False  # a robots.txt or a probe is in flight: nothing is sent ahead of its answer
     scheduled: bool = False  # the queue stands in its fetcher's heap, waits at its gate, or is held for a guest
@@ -147,6 +148,16 @@ class BackQueue:
         if not self.shut or self.has_open:
             return self.host.ready_at
         return max(self.host.ready_at, min(shut.until for shut in self.shut.values()))
+
+    @property
+    def is_over(self) -> bool:
+        """True if no URL waits, is in flight or is being read."""
+        return self.is_empty and not self.in_flight and not self.unread
+
+    @property
+    def pages_at_most(self) -> int:
+        """How many different pages the host has given, if each leased URL gives another one."""
+        return self.host.pages + self.in_flight + self.unread
 
     @property
     def page_limit(self) -> float:

@@ -52,7 +52,7 @@ class Sizes:
     back: int  # URLs in the back queues, those in flight included
     queues: int  # back queues that are not parked
     parked: int  # back queues that are
-    in_flight: int  # leased URLs
+    in_flight: int  # leased URLs, those that are being read included
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,7 +295,7 @@ class Frontier:
         self._back.append(queue, entry)
         if not queue.entries:
             self._back.read(queue)
-        if queue.host.pages + queue.in_flight > queue.page_limit and not queue.is_revisit_next:
+        if queue.pages_at_most > queue.page_limit and not queue.is_revisit_next:
             return None
         following = queue.entries.popleft()
         queue.taken.add(following.seq)
@@ -315,11 +315,26 @@ class Frontier:
 
         The leased URL was put back, retried, or is to be finished: `release` does not touch it.
         """
+        self._in_flight -= 1
+        self._end_hit(queue, ready_at, ready_at if address_ready_at is None else address_ready_at)
+
+    def begin_reading(self, queue: BackQueue, ready_at: float, address_ready_at: float) -> None:
+        """The hit of a lease has ended, and its document is being read: the host and its address may be hit again at
+        these times. The caller owes `end_reading`, in the place of `release`."""
+        queue.unread += 1
+        self._end_hit(queue, ready_at, address_ready_at)
+
+    def end_reading(self, queue: BackQueue) -> None:
+        """End a lease whose document was read."""
+        queue.unread -= 1
+        self._in_flight -= 1
+        self._schedule.end_reading(queue)
+
+    def _end_hit(self, queue: BackQueue, ready_at: float, address_ready_at: float) -> None:
         queue.host.ready_at = max(ready_at, queue.host.ready_at)
         self._hosts.touch(queue.host)
         queue.in_flight -= 1
-        self._in_flight -= 1
-        self._schedule.end_hit(queue, ready_at if address_ready_at is None else address_ready_at)
+        self._schedule.end_hit(queue, address_ready_at)
 
     def visit(self, queue: BackQueue, key: str, now: float) -> Guest | float:
         """Returns the leave to hit the host `key` for the sake of this queue (`guests.py`), or the time to ask again.

@@ -26,7 +26,7 @@ def host_pace(queues: Iterable[BackQueue], delay: float) -> HostPace:
     addresses = set()
     for queue in queues:
         host = queue.host
-        if queue.parked:
+        if queue.parked or (queue.is_empty and not queue.in_flight):  # its last document is being read
             continue
         if host.failures or queue.asleep:
             failing += 1

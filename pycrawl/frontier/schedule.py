@@ -42,7 +42,7 @@ class Schedule:
 
     def place(self, queue: BackQueue) -> None:
         """Put a queue into its fetcher's heap if it belongs there; one whose host has given all it may is parked."""
-        if queue.more and not queue.entries and queue.host.pages + queue.in_flight >= queue.page_limit:
+        if queue.more and not queue.entries and queue.pages_at_most >= queue.page_limit:
             self._back.read(queue)  # only a revisit may be next
         if self._could_be_hit(queue):
             queue.asleep = not queue.has_open
@@ -60,7 +60,7 @@ class Schedule:
         most = queue.settings.politeness.connections_per_host + ahead if queue.host.address else 1
         if queue.scheduled or queue.in_flight >= most or queue.is_empty or (queue.holds_up and queue.in_flight):
             return False
-        return queue.host.pages + queue.in_flight < queue.page_limit or queue.is_revisit_next
+        return queue.pages_at_most < queue.page_limit or queue.is_revisit_next
 
     def _push(self, queue: BackQueue, at: float, ticket: int) -> None:
         queue.scheduled = True
@@ -118,7 +118,7 @@ class Schedule:
 
     def _put_away(self, queue: BackQueue) -> None:
         """A queue turned out to have no URL that may be asked for: it sleeps, or is closed if nothing is in flight."""
-        if queue.is_empty and not queue.in_flight:
+        if queue.is_over:
             self._queues.close(queue)
         else:
             self.place(queue)
@@ -173,12 +173,19 @@ class Schedule:
         if gate is not None:
             self._gates.leave(gate, address_ready_at)
             others_wait = self.let_next_in(gate)
-        if queue.is_empty and not queue.in_flight:
+        if queue.is_over:
             self._queues.close(queue)
         elif gate is not None and others_wait and queue.has_open and self._could_be_hit(queue):
             queue.scheduled = True
             # It lines up behind those who wait: else the fetcher that is asked first would keep the gate to its hosts.
             self._gates.wait(gate, queue)
+        else:
+            self.place(queue)
+
+    def end_reading(self, queue: BackQueue) -> None:
+        """A document of a queue's host was read: close the queue if that was all, else place it anew."""
+        if queue.is_over:
+            self._queues.close(queue)
         else:
             self.place(queue)
 

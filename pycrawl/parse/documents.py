@@ -38,7 +38,8 @@ def missing_reader(media_type: str) -> str:
 
 
 class ConvertedDocument:
-    """Reads a document that was converted. All of its text is main content: it has no frame."""
+    """Reads a document that was converted. All of its text is main content: it has no frame. One that has nothing but a
+    title, as scanned ones do, has none: equal titles make no near-duplicates."""
 
     media_types = ()
 
@@ -49,7 +50,8 @@ class ConvertedDocument:
         parsed = parse_html(self.converted.html, _HTML, wanted.agent, True, "", wanted.anchors, None)
         # The encoding is that of our HTML, and says nothing of the document.
         text = parsed.text if parsed.text.strip() else ""
-        return replace(parsed, text=text, charset=ASCII, fault=self.converted.told)
+        content = None if text.strip() != parsed.title.strip() else b""
+        return replace(parsed, text=text, content_utf8=content, charset=ASCII, fault=self.converted.told)
 
 
 class DocumentParser:

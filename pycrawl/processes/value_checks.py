@@ -12,6 +12,7 @@ from pycrawl.model import (
     NO_LINKS,
     CloseLook,
     EntryDocument,
+    Fetched,
     FetchJob,
     FetchResult,
     Kind,
@@ -149,6 +150,10 @@ def _is_result(result: FetchResult) -> bool:
     )
 
 
+def _is_fetched(fetched: Fetched) -> bool:
+    return 0 <= fetched.url_id < LARGEST and isfinite(fetched.started + fetched.ended)
+
+
 def _are_of_links(anchors: PackedAnchors, result: FetchResult) -> bool:
     """True if the page has links where there are rows of them, and no more rows than there may be links with texts,
     and one for each other link."""
@@ -193,4 +198,5 @@ CHECKS: tuple[tuple[Any, Callable[[Any], bool]], ...] = (
     (SourceAnswer, _is_answer),
     (FetchResult, _is_result),
     (FetchJob, is_anything),
+    (Fetched, _is_fetched),
 )

@@ -99,6 +99,22 @@ def test_pdf() -> None:
     assert "Grey herons nest in tall trees." in page.html()
 
 
+@pytest.mark.parametrize(
+    ("drawn", "read"),
+    [
+        ("orthogra-) Tj 0 -14 Td (phy is it", "orthography is it"),
+        # StandardEncoding's accents, drawn above and below letters, as old fonts of TeX do.
+        ("by ) Tj [(Schr\\310) 450 (oder and Lu\\317) 420 (cka)] TJ (", "by Schröder and Lučka"),
+        ("en ) Tj [(fran\\313) 400 (cais)] TJ (", "en français"),
+        ("a de\\034nition of \\035ow", "a definition of flow"),
+        ("\\014rst: o\\016ce", "first: office"),
+        ("see 7 \\310 8", "see 7 ¨ 8"),
+    ],
+)
+def test_letters_and_words_of_a_pdf_are_put_together(drawn: str, read: str) -> None:
+    assert read in convert("pdf", samples.pdf((drawn,), link="https://a.example/")).html()
+
+
 def test_slides_come_in_their_order_with_notes() -> None:
     page = convert("slides", samples.slides())
     html = page.html()

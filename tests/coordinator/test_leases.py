@@ -94,6 +94,18 @@ def test_what_waits_behind_another_takes_no_slot(connections: int) -> None:
     assert fetches == ([1, 1, 1, 0] if connections == 1 else [2, 2, 1, 0])
 
 
+def test_a_document_that_is_converted_takes_no_slot() -> None:
+    leases = Leases(1, 1)
+    queue = BackQueue(Host(1, "a"), 0, SETTINGS)
+    leases.open(lease_of(queue, 1))
+    assert leases.begin_reading(1) is not None
+    assert leases.begin_reading(1) is None
+    assert (leases.has_free_slot(0), leases.documents, leases.pages, len(leases)) == (True, 1, 1, 1)
+    leases.open(lease_of(queue, 2))
+    assert {lease.entry.url_id for lease in leases.close_all_of(crash())} == {1, 2}
+    assert (leases.free_slots(0), leases.documents, leases.pages, len(leases)) == (1, 0, 0, 0)
+
+
 def test_slots_are_free_again_after_a_death() -> None:
     leases = Leases(1, 2)
     for queue in (BackQueue(Host(1, "a"), 0, SETTINGS), BackQueue(Host(2, "b"), 0, SETTINGS)):

@@ -9,6 +9,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from pycrawl.crawl import fetch_log
 from tests.convert import samples
 from tests.convert.samples import TEXT, TITLE
 from tests.e2e.crawling import Crawl
@@ -16,6 +17,8 @@ from tests.e2e.site import Reply, Site, page
 
 WORD = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 GONE_SECONDS = 30.0
+CHAIN = 20  # pages
+SLOW_PARAGRAPHS = 60_000
 REPORT = samples.pdf(link="/from-the-report")
 BOMB = samples.zipped({"word/document.xml": bytes(101 << 20)})
 
@@ -27,12 +30,24 @@ def document(data: bytes, content_type: str = "application/pdf") -> Reply:
 @pytest.fixture
 def site() -> Iterator[Site]:
     pages = {
-        "/": page("/report.pdf", "/letter.docx", "/secret.pdf", "/bomb.docx", "/mixed.doc", "/plain", text="the start"),
+        "/": page(
+            "/report.pdf",
+            "/letter.docx",
+            "/secret.pdf",
+            "/bomb.docx",
+            "/mixed.doc",
+            "/scan1.pdf",
+            "/scan2.pdf",
+            "/plain",
+            text="the start",
+        ),
         "/report.pdf": document(REPORT),
         "/letter.docx": document(samples.word(), WORD),
         "/secret.pdf": document(samples.pdf(encrypted=True)),
         "/bomb.docx": document(BOMB, WORD),
         "/mixed.doc": document(samples.open_document(), "application/msword"),
+        "/scan1.pdf": document(samples.pdf(("", ""))),
+        "/scan2.pdf": document(samples.pdf(("", "", ""))),
         "/from-the-report": page(text="a page that only the report names"),
         "/plain": page(text="another page"),
     }
@@ -56,7 +71,8 @@ def test_documents_are_stored_read_and_followed(tmp_path: Path, site: Site) -> N
     assert crawl.why(f"{site.url}/bomb.docx")["visit"]["detail"].startswith("conversion-failed: too-large")
     assert "encrypted" in crawl.run("get", "--text", f"{site.url}/secret.pdf", exit_code=1).stderr
     stats = json.loads(crawl.run("stats", "--json").stdout)
-    assert stats["unconverted"] == {"encrypted": 1, "too-large": 1}
+    assert stats["unconverted"] == {"encrypted": 1, "too-large": 1, "no-text": 2}
+    assert not stats["duplicates_near"], "of scanned documents nothing is alike but their titles"
     crawl.verify()
 
 
@@ -69,7 +85,41 @@ def test_a_wider_setting_fetches_the_documents_that_were_met(tmp_path: Path, sit
 
     crawl.configure({"scope": {**scope, "content_types": ["pages", "application/pdf"]}})
     crawl.run("crawl")
-    assert site.times() - before == {"/report.pdf": 1, "/secret.pdf": 1, "/from-the-report": 1}
+    assert site.times() - before == dict.fromkeys(
+        ["/report.pdf", "/secret.pdf", "/scan1.pdf", "/scan2.pdf", "/from-the-report"], 1
+    )
+    crawl.verify()
+
+
+@pytest.fixture
+def slow_site() -> Iterator[Site]:
+    """Its first link is a document that takes long to convert; the pages behind the second one are a chain."""
+    chain = {f"/{number}": page(f"/{number + 1}", text=f"page {number}") for number in range(CHAIN)}
+    slow = document(samples.word("<w:p><w:r><w:t>Grey herons</w:t></w:r></w:p>" * SLOW_PARAGRAPHS), WORD)
+    pages = {"/": page("/slow.docx", "/0", text="the start"), "/slow.docx": slow, **chain}
+    with Site(pages) as running:
+        yield running
+
+
+def test_pages_of_its_host_do_not_wait_for_a_document(tmp_path: Path, slow_site: Site) -> None:
+    crawl = Crawl.make(tmp_path / "crawl", [f"{slow_site.url}/"])
+    crawl.run("crawl")
+    paths = [line.url.removeprefix(slow_site.url) for line in fetch_log.read(crawl.path / "log")]  # as results came
+    assert paths.index("/slow.docx") > paths.index(f"/{CHAIN - 1}")
+    assert slow_site.asked.index("/slow.docx") < slow_site.asked.index("/1")
+    crawl.run("audit")
+    crawl.verify()
+
+
+def test_a_fetcher_that_is_killed_with_documents_loses_none(tmp_path: Path, slow_site: Site) -> None:
+    crawl = Crawl.make(tmp_path / "crawl", [f"{slow_site.url}/"])
+    running = crawl.start("crawl")
+    assert running.until(lambda: f"/{CHAIN - 1}" in slow_site.asked)
+    running.fetchers()[0].kill()
+    assert running.wait() == 0
+    assert slow_site.times()["/slow.docx"] == 2
+    assert set(crawl.documents_by_url().values()) == {1}
+    assert "Grey herons" in crawl.run("get", "--text", f"{slow_site.url}/slow.docx").stdout
     crawl.verify()
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pycrawl.config import Config, PolitenessSection
+from pycrawl.config import Config, LimitsSection, PolitenessSection
 from pycrawl.config.sections import HostEntry
 from pycrawl.frontier.back import BackQueue, Entry
 from pycrawl.frontier.discovered import Discovered
@@ -42,6 +42,7 @@ def test_the_strictest_host_at_an_address_decides(chance: random.Random, fetcher
         state = CrawlState(Path(folder) / "state.db", config, chance, create=True)
         state.frontier.open_queues(fetchers, 20, NOW)
         in_flight: list[tuple[BackQueue, Entry]] = []
+        being_read: list[tuple[BackQueue, Entry]] = []
         done: Counter[str] = Counter()
         urls: set[str] = set()
         most: Counter[str] = Counter()
@@ -69,10 +70,43 @@ def test_the_strictest_host_at_an_address_decides(chance: random.Random, fetcher
                 done[queue.host.key] += 1
                 assert entry.url not in urls
                 urls.add(entry.url)
+                if chance.random() < 0.3:
+                    state.frontier.begin_reading(queue, NOW, NOW)
+                    being_read.append((queue, entry))
+                else:
+                    state.frontier.finish(queue, entry)
+                    state.frontier.release(queue, NOW)
+            if being_read and (chance.random() < 0.4 or not in_flight):
+                queue, entry = being_read.pop(chance.randrange(len(being_read)))
                 state.frontier.finish(queue, entry)
-                state.frontier.release(queue, NOW)
+                state.frontier.end_reading(queue)
         assert done == dict.fromkeys(CONNECTIONS, PAGES)
         assert all(most[key] <= number for key, number in CONNECTIONS.items())
+        assert not being_read
+        state.close()
+
+
+def test_a_host_gives_no_more_pages_than_it_may_while_documents_are_read() -> None:
+    config = Config(politeness=PolitenessSection(delay=0.0), limits=LimitsSection(max_pages_per_host=2))
+    with tempfile.TemporaryDirectory() as folder:
+        state = CrawlState(Path(folder) / "state.db", config, random.Random(1), create=True)
+        state.frontier.open_queues(1, 20, NOW)
+        batch = Discovered()
+        batch.add_links(1, 1, pack([f"http://127.0.0.2:81/{number}" for number in range(PAGES)]))
+        state.frontier.add(batch, NOW)
+        state.frontier.fill(True)
+        documents = []
+        while (leased := state.frontier.lease(0, NOW)) is not None:
+            state.frontier.begin_reading(leased[0], NOW, NOW)
+            documents.append(leased)
+        assert len(documents) == 2
+        assert state.frontier.sizes().in_flight == 2
+        for queue, entry in documents:
+            queue.host.pages += 1
+            state.frontier.finish(queue, entry)
+            state.frontier.end_reading(queue)
+        assert state.frontier.lease(0, NOW) is None
+        assert state.frontier.is_finished
         state.close()
 
 

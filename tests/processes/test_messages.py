@@ -80,7 +80,10 @@ RESULTS = st.builds(
     length=st.integers(-1, 2**40),
     robots=st.none() | ROBOTS, close_look=st.none() | LOOKS, source=st.none() | SOURCES,
 ).map(lambda one: one if one.links.hashes else one._replace(anchors=None))  # fmt: skip
-BATCHES = st.builds(Results, st.lists(RESULTS, max_size=3).map(tuple), COUNTS, NUMBER)
+FETCHED = st.builds(model.Fetched, NUMBER, SECONDS, SECONDS)
+BATCHES = st.builds(
+    Results, st.lists(RESULTS, max_size=3).map(tuple), COUNTS, NUMBER, st.lists(FETCHED, max_size=2).map(tuple)
+)
 
 
 @given(BATCHES)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gzip
-import resource
+import signal
 import tempfile
 import zipfile
 from contextlib import suppress
@@ -54,7 +54,7 @@ def _convert(module: str, data: bytes) -> None:
     try:
         html, facts = converted(module, data)
     finally:  # it sets a limit for a process of its own
-        resource.setrlimit(resource.RLIMIT_CPU, (resource.RLIM_INFINITY, resource.getrlimit(resource.RLIMIT_CPU)[1]))
+        signal.setitimer(signal.ITIMER_PROF, 0)
     assert not facts.detail.startswith(_MISTAKES), facts.detail
     _check(Converted(html, facts.pages, facts.trouble, facts.detail))
 
