@@ -16,6 +16,7 @@ from pycrawl.state.meta import RunRow
 from pycrawl.state.mirrors import mirrors
 from pycrawl.state.robots import all_failures, count_failures
 from pycrawl.state.sources import count_sources
+from pycrawl.state.subscriptions import count_subscriptions
 
 _MOST_TRAPS = 20  # listed
 _MOST_UNREACHABLE = 50  # listed
@@ -50,6 +51,7 @@ def collect(database: Database) -> dict[str, Any]:
         unreachable = _unreachable(database)
         now = activity(database, run, time.time())
         sources = count_sources(database)
+        subscriptions = count_subscriptions(database, time.time())
     front = family(known, "front")
     return {
         **{name: known.get(name, 0) for name in _TOTALS},
@@ -70,6 +72,8 @@ def collect(database: Database) -> dict[str, Any]:
         "robots_unreachable": unreachable,
         "sitemaps": _sources(known, Kind.SITEMAP, sources),
         "feeds": _sources(known, Kind.FEED, sources),
+        "hubs": _sources(known, Kind.HUB, sources),
+        "pushes": {"subscriptions": subscriptions, "requests": family(known, "push")},
         "errors": family(known, "error"),
         "filtered": family(known, "filtered"),
         "traps": traps,
@@ -82,7 +86,7 @@ def collect(database: Database) -> dict[str, Any]:
 
 
 def _sources(known: dict[str, int], kind: Kind, counts: dict[Kind, tuple[int, int]]) -> dict[str, Any]:
-    """How many sitemaps, or feeds, there are, how many were read, and how the visits to them ended."""
+    """How many sitemaps, feeds or hubs there are, how many were read, and how the visits to them ended."""
     number, read = counts.get(kind, (0, 0))
     return {"known": number, "read": read, "visits": family(known, kind.name.lower())}
 
