@@ -89,7 +89,8 @@ class Outcome(StrEnum):
     UNWANTED_LANGUAGE = "unwanted-language"  # 2xx, in none of scope.languages: it is not stored, its links are followed
     SOFT_404 = "soft-404"  # 2xx, but like the host's answer for missing pages: it is not stored, not followed
     TRAP = "trap"  # not asked for, as its kind of page has brought nothing new for long
-    READ = "read"  # a sitemap or feed was read; a hub took the request
+    READ = "read"  # a sitemap or feed was read
+    ASKED = "asked"  # a hub took the request to push a feed's news, or to push no more
     BAD_SITEMAP = "bad-sitemap"  # it is no sitemap, or one that cannot be read; the detail says why
     BAD_FEED = "bad-feed"  # likewise
     NOT_NEEDED = "not-needed"  # not asked for: a hub of which nothing is wanted any more
@@ -149,6 +150,7 @@ CONDUCT: dict[Outcome, Conduct] = {
     Outcome.SOFT_404: _FINE,
     Outcome.TRAP: _NOT_ASKED,
     Outcome.READ: _FINE,
+    Outcome.ASKED: _FINE,
     Outcome.BAD_SITEMAP: _FINAL,
     Outcome.BAD_FEED: _FINAL,
     Outcome.NOT_NEEDED: _NOT_ASKED,

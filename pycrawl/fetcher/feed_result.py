@@ -66,7 +66,7 @@ class FeedReader:
     def _answer(self, job: FetchJob, feed: Feed, pages: dict[str, Hint], own: list[FeedEntry]) -> SourceAnswer:
         lines = [f"{url} {hint.lastmod}" for url, hint in pages.items()]
         lines += [f"{entry.key}\n{entry.title}\n{entry.content}" for entry in own]
-        hub = self._packer.urls([feed.hub or "-:"], job.url)[0]
+        hub = self._packer.urls([feed.hub], job.url)[0] if feed.hub else None
         return SourceAnswer(
             digest=xxhash.xxh3_128_digest("\n".join(sorted(lines)).encode("utf-8", "replace"), self._seed),
             entries=len(pages) + len(own),

@@ -12,7 +12,7 @@ class HubReader:
         if response.outcome is not None:
             return result(job, response, response.outcome)
         if 200 <= response.status < 300:
-            return result(job, response, Outcome.READ)
+            return result(job, response, Outcome.ASKED)
         if response.status in REDIRECTS:  # a feed that has moved to another hub names that
             return result(job, response, Outcome.ODD_STATUS, f"redirects to {text_header(response, b'location')}")
         return refused(job, response)

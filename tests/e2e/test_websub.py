@@ -153,7 +153,7 @@ def test_hubs_are_hit_like_any_other_host(make_crawl: MakeCrawl) -> None:
     """Robots, the scope and the guard of addresses hold for hubs; one that refuses is asked later."""
     with Site({}) as site, Hub() as hub, Hub() as denied, Hub(status=403) as refusing:
         denied.robots = "User-agent: *\nDisallow: /hub"
-        out = "http://127.0.0.9:9/hub"
+        out = "http://127.0.0.9:8081/hub"
         it = Listening(make_crawl, site, hub, {"scope": {"deny_hosts": ["127.0.0.9"]}})
         site.pages |= {"/feed": feed(site, ""), "/denied": feed(site, denied.url), "/out": feed(site, out)}
         links = f'<{hub.url}>; rel="hub", <{site.url}/self>; rel=self'
@@ -163,11 +163,11 @@ def test_hubs_are_hit_like_any_other_host(make_crawl: MakeCrawl) -> None:
         running = it.crawl.start("crawl")
         assert running.until(lambda: len(hub.checks) == len(refusing.asked) == 1)
         assert hub.asked[0]["hub.topic"] == f"{site.url}/self"
-        assert running.until(lambda: it.crawl.stats()["hubs"]["visits"].keys() == {"read", "http-4xx", "robots-denied"})
+        assert running.until(lambda: it.crawl.stats()["hubs"]["visits"].keys() == {"asked", "http-4xx", "robots-denied"})
         assert not denied.asked
         running.send(signal.SIGTERM)
         assert running.wait() == 130
-        assert [it.state(path) for path in ("/denied", "/out", "/refusing", "/header")] == ["", "", "none", "open"]
+        assert [it.state(path) for path in ("/denied", "/out", "/refusing", "/header")] == ["none", "", "none", "open"]
 
         # What is not confirmed keeps no run from ending: nobody is waited for.
         hub.status = 403

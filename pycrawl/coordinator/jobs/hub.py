@@ -94,9 +94,9 @@ class HubJobs:
         group.finished.append((lease.queue, entry))
         group.counts[f"hub:{result.outcome}"] += 1
         known = session.subscriptions.of_url(entry.url_id)
-        if result.outcome is Outcome.READ and known is not None and not known.asked:
+        if result.outcome is Outcome.ASKED and known is not None and not known.asked:
             return
-        if result.outcome is not Outcome.READ:
+        if result.outcome is not Outcome.ASKED:
             session.subscriptions.note_refused(entry.url_id)
         facts = source_of(session.database, entry.url_id)
         failures = facts.watched.failures + 1 if facts is not None else 1
