@@ -14,6 +14,7 @@ from urllib.parse import parse_qs
 from pycrawl.coordinator.jobs.hub import name_hub, wish
 from pycrawl.coordinator.push_server import Answer, Incoming, PushServer, Sink
 from pycrawl.coordinator.run import Run
+from pycrawl.errors import UsageError
 from pycrawl.policy.source_visits import Watched
 from pycrawl.policy.websub import SUBSCRIBE, UNSUBSCRIBE, Signature, is_right, lease, next_try, renewal, signature
 from pycrawl.state.sources import NEVER, SourceVisit
@@ -44,7 +45,8 @@ class Pushes:
     # The run
 
     def open(self) -> None:
-        """Listen, and queue what hubs are to be asked now, because the settings have changed."""
+        """Listen, and queue what hubs are to be asked now, because the settings have changed. Raises UsageError where
+        nobody can listen there."""
         must_end = False
         for feed_id, hub, topic in self._subscriptions.feeds_with_hubs() if self._feeds.callback else ():
             name_hub(self._session, feed_id, max(1, self._session.standings.depth_of(feed_id)), hub, topic)
@@ -58,10 +60,9 @@ class Pushes:
         try:
             self._server = PushServer(self._feeds.listen, self._respond, self.count)
         except OSError as error:
-            log.warning(
-                "cannot listen on %s (feeds.listen): %s. Hubs cannot reach this run; feeds are asked as usual.",
-                self._feeds.listen, error.strerror,
-            )  # fmt: skip
+            if self._feeds.callback:
+                raise UsageError(f"feeds.listen: cannot listen on {self._feeds.listen}: {error.strerror}") from None
+            log.warning("cannot listen on %s: hubs cannot check that they are not wanted any more", self._feeds.listen)
 
     def _is_due(self, mode: str, next_at: float, known: Subscription | None) -> bool:
         """True if the hub is to be asked now, although that was not planned: what is wanted of it has changed."""
@@ -71,10 +72,6 @@ class Pushes:
             return False
         has_changed = known is not None and (known.callback != self._feeds.callback or known.asked == UNSUBSCRIBE)
         return has_changed or next_at == NEVER
-
-    @property
-    def is_listening(self) -> bool:
-        return self._server is not None
 
     def fileno(self) -> int:
         """Returns the descriptor to wait on; -1: nothing listens."""

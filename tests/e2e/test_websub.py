@@ -112,7 +112,7 @@ def test_a_subscription_outlives_the_run_is_renewed_and_ended(make_crawl: MakeCr
         it = Listening(make_crawl, site, hub)
         hub.checks_now = True
         running = it.crawl.start("crawl")
-        assert running.until(lambda: len(hub.asked) == 1 and it.state() == "open")
+        assert running.until(lambda: it.crawl.stats()["hubs"]["visits"] == {"asked": 1} and it.state() == "open")
         running.kill_tree()
 
         # The next run listens for what the hub still has.
@@ -163,7 +163,9 @@ def test_hubs_are_hit_like_any_other_host(make_crawl: MakeCrawl) -> None:
         running = it.crawl.start("crawl")
         assert running.until(lambda: len(hub.checks) == len(refusing.asked) == 1)
         assert hub.asked[0]["hub.topic"] == f"{site.url}/self"
-        assert running.until(lambda: it.crawl.stats()["hubs"]["visits"].keys() == {"asked", "http-4xx", "robots-denied"})
+        assert running.until(
+            lambda: it.crawl.stats()["hubs"]["visits"].keys() == {"asked", "http-4xx", "robots-denied"}
+        )
         assert not denied.asked
         running.send(signal.SIGTERM)
         assert running.wait() == 130
@@ -175,11 +177,11 @@ def test_hubs_are_hit_like_any_other_host(make_crawl: MakeCrawl) -> None:
         it.crawl.run("crawl")
 
 
-def test_a_port_that_is_taken_stops_nothing(make_crawl: MakeCrawl) -> None:
+def test_a_port_that_is_taken_is_named(make_crawl: MakeCrawl) -> None:
     with Site({}) as site, Hub() as hub, socket.socket() as taken:
         it = Listening(make_crawl, site, hub)
         taken.bind(("127.0.0.1", it.port))
         taken.listen()
-        ended = it.crawl.run("crawl")
-        assert f"cannot listen on 127.0.0.1:{it.port}" in ended.stdout + ended.stderr
-        assert "/old" in site.asked
+        ended = it.crawl.run("crawl", exit_code=2)
+        assert f"feeds.listen: cannot listen on 127.0.0.1:{it.port}" in ended.stderr
+        assert not site.asked
