@@ -40,7 +40,7 @@ class FeedReader:
         other = self._answers.read(job, response)
         if other is not None:
             return other
-        feed = read_feed(response.body, text_header(response, b"content-type"), job.url)
+        feed = read_feed(response.body, text_header(response, b"content-type"))
         if not feed.is_feed:
             return result(job, response, Outcome.BAD_FEED, detail=feed.fault)
         _take_links(feed, all_values(response.headers, b"link"))
@@ -92,6 +92,7 @@ class FeedReader:
         size = 0
         for entry in own[:_MOST_DOCUMENTS]:
             url = entry_url(job.url, self._name(entry.key))
+            base = (self._packer.urls([entry.base], job.url)[0] if entry.base else None) or job.url
             answer = Response(
                 key=response.key,
                 url=url,
@@ -99,7 +100,7 @@ class FeedReader:
                 status=200,
                 status_line=_STATUS_LINE,
                 headers=[(b"Content-Type", _ENTRY_TYPE.encode()), (b"Content-Location", job.url.encode())],
-                body=_page_of(entry),
+                body=_page_of(entry, base if base != job.url else ""),
                 address=response.address,
                 fetched_at=response.fetched_at,
             )
@@ -108,7 +109,7 @@ class FeedReader:
             if size > _MOST_DOCUMENT_BYTES:
                 break
             documents.setdefault(url, EntryDocument(url, self._packer.hash_of(url), body))
-            links += [link for link in self._packer.urls(hrefs, job.url) if link is not None]
+            links += [link for link in self._packer.urls(hrefs, base) if link is not None]
         return tuple(documents.values()), links
 
     def _name(self, key: str) -> str:
@@ -136,9 +137,10 @@ def _topic_of(feed: Feed, url: str) -> str:
     return topic if is_plain else url
 
 
-def _page_of(entry: FeedEntry) -> bytes:
-    """An entry as a page."""
+def _page_of(entry: FeedEntry, base: str) -> bytes:
+    """An entry as a page. `base`: what its links are relative to; empty: its own URL."""
     content = entry.content if entry.is_html else f"<pre>{escape(entry.content, quote=False)}</pre>"
     title = escape(entry.title, quote=False)
-    head = f'<head><meta charset="utf-8"><title>{title}</title></head>'
+    own_base = f'<base href="{escape(base)}">' if base else ""
+    head = f'<head><meta charset="utf-8">{own_base}<title>{title}</title></head>'
     return f"<!DOCTYPE html>\n<html>{head}\n<body>{content}</body></html>\n".encode("utf-8", "replace")
