@@ -25,6 +25,7 @@ class Kind(IntEnum):
     SITEMAP = 3  # a list of URLs: it is read, and not stored
     FEED = 4  # RSS, Atom, JSON Feed: likewise; its entries without a link are documents
     HEAD = 5  # a large page without validators, of which only the headers are asked for (`policy/head_answers.py`)
+    HUB = 6  # a feed's WebSub hub, which is asked to push the feed's news (`policy/websub.py`)
 
 
 class Via(IntEnum):
@@ -89,8 +90,10 @@ class Outcome(StrEnum):
     SOFT_404 = "soft-404"  # 2xx, but like the host's answer for missing pages: it is not stored, not followed
     TRAP = "trap"  # not asked for, as its kind of page has brought nothing new for long
     READ = "read"  # a sitemap or feed was read
+    ASKED = "asked"  # a hub took the request to push a feed's news, or to push no more
     BAD_SITEMAP = "bad-sitemap"  # it is no sitemap, or one that cannot be read; the detail says why
     BAD_FEED = "bad-feed"  # likewise
+    NOT_NEEDED = "not-needed"  # not asked for: a hub of which nothing is wanted any more
     SOURCE_LIMIT = "source-limit"  # not asked for: its host has more sitemaps or feeds than max_per_host
     ROBOTS_DENIED = "robots-denied"
     ROBOTS_UNREACHABLE = "robots-unreachable"  # robots.txt gave 5xx or no answer: nothing may be fetched
@@ -149,8 +152,10 @@ CONDUCT: dict[Outcome, Conduct] = {
     Outcome.SOFT_404: _FINE,
     Outcome.TRAP: _NOT_ASKED,
     Outcome.READ: _FINE,
+    Outcome.ASKED: _FINE,
     Outcome.BAD_SITEMAP: _FINAL,
     Outcome.BAD_FEED: _FINAL,
+    Outcome.NOT_NEEDED: _NOT_ASKED,
     Outcome.SOURCE_LIMIT: _NOT_ASKED,
     Outcome.ROBOTS_DENIED: _NOT_ASKED,
     Outcome.CLIENT_ERROR: _FINAL,
@@ -222,6 +227,7 @@ class FetchJob(NamedTuple):
     site: str = ""  # of a robots job: the origin whose rules are asked for, as redirects may lead elsewhere
     vouchers: tuple[str, ...] = ()  # of a sitemap: hosts whose robots.txt names it, so that it may list their URLs
     level: int = 0  # of a sitemap: index files that led to it
+    form: str = ""  # sent with a POST, as a browser sends a form
 
 
 class PackedLinks(NamedTuple):
@@ -313,7 +319,7 @@ class SourceAnswer(NamedTuple):
     skip_hours: int = 0  # bits: hours of the day (UTC) in which it asks not to be visited
     skip_days: int = 0  # bits: days of the week, Monday first
     hub: str = ""  # the WebSub hub that a feed names
-    topic: str = ""  # the URL of the feed as that hub knows it
+    topic: str = ""  # the URL of the feed as that hub knows it, to the letter
 
 
 _NOTHING_COUNTED: Mapping[str, int] = {}

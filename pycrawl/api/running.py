@@ -22,6 +22,7 @@ from pycrawl.processes.allocation import collected_as_before
 from pycrawl.processes.pool import FetcherPool, load_fetcher
 from pycrawl.processes.signals import Interrupts
 from pycrawl.state import meta
+from pycrawl.state.clock import follow_clock
 from pycrawl.state.database import Database
 from pycrawl.urls.scope import Scope
 
@@ -71,7 +72,9 @@ def run_crawl(
         database = Database.open(directory.state)
         with database.explained():
             seed = meta.hash_seed(database)
-            notes = _notes_on_the_reader(database) + _notes_on_secrets(directory, config)
+            notes = (
+                _notes_on_the_reader(database) + _notes_on_secrets(directory, config) + _notes_on_the_clock(database)
+            )
         database.close()
         with interrupts or Interrupts() as signals, closing(load_fetcher(config)) as server:
             # What this process needs is loaded while the server loads what the fetchers need.
@@ -117,6 +120,16 @@ def _notes_on_the_reader(database: Database) -> list[str]:
         meta.remember_reader(database, reader)
         database.commit()
     return notes
+
+
+def _notes_on_the_clock(database: Database) -> list[str]:
+    """Returns what to say if the clock was set back since the last run, and lets what was planned follow it."""
+    shift = follow_clock(database, time.time())
+    if not shift:
+        return []
+    return [
+        f"The clock is {shift / 3600:.1f} h behind the end of the last run: what was planned is done earlier by that."
+    ]
 
 
 def _notes_on_secrets(directory: CrawlDirectory, config: Config) -> list[str]:

@@ -186,7 +186,15 @@ def _source_lines(facts: dict[str, Any]) -> list[str]:
         f"{kind:<11} {one['known']:,} known, {one['read']:,} read; visits: {_family(one['visits'])}"
         for kind in ("sitemaps", "feeds")
         if (one := facts[kind])["known"]
-    ]
+    ] + _push_lines(facts["pushes"])
+
+
+def _push_lines(pushes: dict[str, Any]) -> list[str]:
+    """What WebSub hubs do, if one was ever asked or somebody called."""
+    held, requests = pushes["subscriptions"], pushes["requests"]
+    if not held and not requests:
+        return []
+    return [f"pushes      {plural(held, 'subscription')}; requests: {_family(requests)}"]
 
 
 def _unreachable_lines(unreachable: dict[str, Any], what: str, reason: str) -> list[str]:

@@ -189,9 +189,11 @@ def _source_lines(facts: dict[str, Any]) -> list[str]:
             f"named {plural(source['entries'], 'URL')} {moment(source['read_at'])}" if source["read_at"] else "not read"
         )
         seen = f"; {plural(source['changes'], 'change')} seen in {duration(source['watched_seconds'])}"
-        lines.append(f"  a {source['kind']}: {read}{seen if source['watched_seconds'] else ''}")
+        if source["kind"] != "hub":
+            lines.append(f"  a {source['kind']}: {read}{seen if source['watched_seconds'] else ''}")
         if source["next_at"] is not None:
             lines.append(f"  next: {moment(source['next_at']) if source['next_at'] > time.time() else 'it is due now'}")
+    lines += _subscription_lines(facts.get("subscription"))
     says = facts.get("sitemap_says")
     if says and (says["lastmod"] or says["changefreq"] or says["priority"] is not None):
         said = [
@@ -201,6 +203,16 @@ def _source_lines(facts: dict[str, Any]) -> list[str]:
         ]
         lines.append(f"  {says['source']} says: {', '.join(filter(None, said))}")
     return lines
+
+
+def _subscription_lines(one: dict[str, Any] | None) -> list[str]:
+    if one is None:
+        return []
+    last = f"; last push {moment(one['pushed_at'])}" if one["pushed_at"] else ""
+    if one["state"] == "open":
+        return [f"  pushed by {one['hub']} until {moment(one['ends_at'])}{last}"]
+    asked = "was asked to push it, and has not confirmed" if one["state"] == "asked" else "does not push it"
+    return [f"  {one['hub']} {asked}{last}"]
 
 
 def _next_lines(facts: dict[str, Any]) -> list[str]:

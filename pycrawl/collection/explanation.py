@@ -16,6 +16,7 @@ from pycrawl.config import Config
 from pycrawl.crawl import judging
 from pycrawl.frontier.judge import Judge
 from pycrawl.model import Outcome
+from pycrawl.policy.websub import SUBSCRIBE
 from pycrawl.state import documents, meta, urls_table
 from pycrawl.state.counters import totals
 from pycrawl.state.database import Database
@@ -26,12 +27,13 @@ from pycrawl.state.mirrors import original_of
 from pycrawl.state.nearness import nearness_of
 from pycrawl.state.origin_failures import failure_of
 from pycrawl.state.sources import NEVER, hint_of, source_of
+from pycrawl.state.subscriptions import subscription_of_feed
 from pycrawl.state.unwanted import Unwanted
 from pycrawl.state.url_lookup import find_url, inlinks_of
 from pycrawl.urls import asks
 from pycrawl.urls.hints import CHANGE_FREQUENCIES, NO_PRIORITY
 from pycrawl.urls.host_settings import SettingsByHost
-from pycrawl.urls.parts import host_key, origin, url_hash
+from pycrawl.urls.parts import HUB_MARK, host_key, origin, url_hash
 from pycrawl.urls.reasons import Reason
 
 UNKNOWN = "unknown"  # the state of a URL that the crawl never met
@@ -76,6 +78,7 @@ def explain(database: Database, config: Config, url: str) -> dict[str, Any]:
     }
     facts |= {
         "source": _source(database, url_id) if url_id else None,
+        "subscription": _subscription(database, url_id) if url_id else None,
         "sitemap_says": _sitemap_says(database, url_id) if url_id else None,
     }
     facts["recrawl"] = freshness.of_page(database, config, url_id, one.depth, time.time()) if one is not None else None
@@ -150,6 +153,20 @@ def _source(database: Database, url_id: int) -> dict[str, Any] | None:
         "changes": found.watched.changes,
         "failures": found.watched.failures,
         "hub": found.hub or None,
+    }
+
+
+def _subscription(database: Database, feed_id: int) -> dict[str, Any] | None:
+    """Returns whether a hub pushes the news of a feed; None if none was ever asked to."""
+    found = subscription_of_feed(database, feed_id)
+    if found is None:
+        return None
+    is_open = found.ends_at > time.time()
+    return {
+        "hub": urls_table.text_of(database, found.url_id).partition(HUB_MARK)[0],
+        "state": "open" if is_open else "asked" if found.asked == SUBSCRIBE else "none",
+        "ends_at": found.ends_at if is_open else None,
+        "pushed_at": found.pushed_at or None,
     }
 
 

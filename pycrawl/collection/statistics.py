@@ -16,6 +16,7 @@ from pycrawl.state.meta import RunRow
 from pycrawl.state.mirrors import mirrors
 from pycrawl.state.origin_failures import count_failures, first_failures
 from pycrawl.state.sources import count_sources
+from pycrawl.state.subscriptions import count_subscriptions
 
 _MOST_TRAPS = 20  # listed
 _MOST_UNREACHABLE = 50  # listed
@@ -51,6 +52,7 @@ def collect(database: Database) -> dict[str, Any]:
         unconnected = _unreachable(database, of_robots=False)
         now = activity(database, run, time.time())
         sources = count_sources(database)
+        subscriptions = count_subscriptions(database, time.time())
     front = family(known, "front")
     return {
         **{name: known.get(name, 0) for name in _TOTALS},
@@ -72,6 +74,8 @@ def collect(database: Database) -> dict[str, Any]:
         "origins_unreachable": unconnected,
         "sitemaps": _sources(known, Kind.SITEMAP, sources),
         "feeds": _sources(known, Kind.FEED, sources),
+        "hubs": _sources(known, Kind.HUB, sources),
+        "pushes": {"subscriptions": subscriptions, "requests": family(known, "push")},
         "errors": family(known, "error"),
         "filtered": family(known, "filtered"),
         "traps": traps,
@@ -84,7 +88,7 @@ def collect(database: Database) -> dict[str, Any]:
 
 
 def _sources(known: dict[str, int], kind: Kind, counts: dict[Kind, tuple[int, int]]) -> dict[str, Any]:
-    """How many sitemaps, or feeds, there are, how many were read, and how the visits to them ended."""
+    """How many sitemaps, feeds or hubs there are, how many were read, and how the visits to them ended."""
     number, read = counts.get(kind, (0, 0))
     return {"known": number, "read": read, "visits": family(known, kind.name.lower())}
 

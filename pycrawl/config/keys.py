@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import field
-from ipaddress import ip_network
+from ipaddress import ip_address, ip_network
 from typing import Any
 
 from pycrawl.config.patterns import check
@@ -22,6 +22,7 @@ _LARGEST_BODY = 99_000_000  # bytes: with its headers a record stays below the 1
 _MOST = 10.0**15  # bytes or seconds; a float cannot hold every whole number far above this
 # Scheme, user and password, host, port. As in `curl`, the "h" of socks5h says that the proxy looks names up.
 PROXY_FORM = re.compile(r"(http|socks5h?)://(?:([^\s/@]*)@)?(\[[0-9A-Fa-f:.]+\]|[^\s/:@\[\]]+)(?::([0-9]{1,5}))?/?")
+_CALLBACK_FORM = re.compile(r"https?://[^\s/?#@]+(/[^\s?#]*)?")
 _AMOUNT = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([a-zA-Z]*)\s*")
 
 
@@ -170,6 +171,29 @@ def proxy(value: object) -> str:
         return text
     found = re.sub(r"//.*@", "//…@", text)  # the message must not show a password
     raise ValueError(f'expected "", "none", "http://HOST:PORT", "socks5://…" or "socks5h://…", found {found!r}')
+
+
+def callback(value: object) -> str:
+    """Reads the URL under which others reach this crawl, or ""."""
+    text = plain_text(value).rstrip("/")
+    if text and not _CALLBACK_FORM.fullmatch(text):
+        raise ValueError(f'expected "" or a URL without query, such as "https://example.org/push", found {value!r}')
+    return text
+
+
+def listening_address(value: object) -> str:
+    """Reads an address of this machine with a port."""
+    text = plain_text(value)
+    host, _, port = text.rpartition(":")
+    try:
+        ip_address(host.removeprefix("[").removesuffix("]"))
+        if not port.isascii() or not port.isdigit() or not 0 < int(port) < 65_536:
+            raise ValueError
+    except ValueError:
+        raise ValueError(
+            f'expected "ADDRESS:PORT", such as "127.0.0.1:8790" or "[::1]:8790", found {value!r}'
+        ) from None
+    return text
 
 
 def patterns(value: object) -> tuple[str, ...]:

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pycrawl.config.keys import choice, choices, integer, key, number, parse_duration, parse_size, switch
+from pycrawl.config.keys import (
+    callback,
+    choice,
+    choices,
+    integer,
+    key,
+    listening_address,
+    number,
+    parse_duration,
+    parse_size,
+    switch,
+)
 from pycrawl.model import Change, Policy
 
 
@@ -79,4 +90,15 @@ class FeedsSection:
     )
     max_interval: float = key(
         parse_duration, 604_800.0, "A feed is asked for again by then, however rarely it changes.", '"7d"'
+    )
+    callback: str = key(
+        callback,
+        "",
+        "The public address of this crawl for WebSub hubs, which push the news of feeds as long as a run listens:"
+        ' "https://crawl.example.org/push". Empty: no hub is asked, and nothing listens (docs/sitemaps.md).',
+    )
+    listen: str = key(
+        listening_address,
+        "127.0.0.1:8790",
+        "Where a run listens for what comes to feeds.callback: HOST:PORT, usually behind a web server with TLS.",
     )

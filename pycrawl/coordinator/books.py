@@ -8,7 +8,7 @@ from pycrawl.crawl.fetch_log import FetchLine, FetchLog
 from pycrawl.model import CONDUCT, FetchResult, Kind, Outcome
 
 _NOT_MODIFIED = 304
-_SOURCES = (Kind.SITEMAP, Kind.FEED)
+_SOURCES = (Kind.SITEMAP, Kind.FEED, Kind.HUB)
 _KIND_WORDS = [kind.name.lower() for kind in Kind]
 
 

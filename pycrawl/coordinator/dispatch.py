@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pycrawl.coordinator.intake import Intake
 from pycrawl.coordinator.jobs import JobHandler
 from pycrawl.coordinator.jobs.handlers import next_job
+from pycrawl.coordinator.jobs.hub import wish
 from pycrawl.coordinator.leases import Lease, Leases
 from pycrawl.coordinator.run import Run
 from pycrawl.frontier.back import BackQueue, Entry
@@ -112,8 +113,9 @@ class Dispatcher:
                 self._frontier.put_back(queue, entry)
                 self._frontier.release(queue, now + _SUSPECT_SECONDS)
                 continue
-            if self._session.sources.is_over_limit(entry.url_id):
-                self._turn_away(queue, entry, Outcome.SOURCE_LIMIT, "")
+            needless = self._needless(entry)
+            if needless is not None:
+                self._turn_away(queue, entry, needless, "")
                 continue
             site = origin(entry.url)
             job = next_job(self._handlers, queue, entry, site, now)
@@ -141,6 +143,13 @@ class Dispatcher:
             jobs.append(job)
             rules_bytes += len(job.robots.body) if job.robots is not None else 0
         return jobs
+
+    def _needless(self, entry: Entry) -> Outcome | None:
+        """Returns why a source is not asked for after all; None: it is, or the URL is none."""
+        if self._session.sources.is_over_limit(entry.url_id):
+            return Outcome.SOURCE_LIMIT
+        is_hub = self._session.sources.kind_of(entry.url_id) is Kind.HUB
+        return Outcome.NOT_NEEDED if is_hub and not wish(self._run, entry.url_id) else None
 
     # Traps
 

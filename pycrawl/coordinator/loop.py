@@ -18,6 +18,7 @@ from pycrawl.coordinator.leases import Leases
 from pycrawl.coordinator.meter import Meter
 from pycrawl.coordinator.origin_failures import OriginFailures
 from pycrawl.coordinator.pace import Pace
+from pycrawl.coordinator.pushes import Pushes
 from pycrawl.coordinator.run import Run
 from pycrawl.crawl.change_log import ChangeLog
 from pycrawl.crawl.directory import RETRY_SUFFIX, kind_of_seeds
@@ -67,16 +68,18 @@ class Coordinator:
         self._dispatcher = Dispatcher(self._run, self._leases, handlers, self._intake, pool)
         self._commits = CommitCycle(self._run, self._fetch_log, self._change_log)
         self._meter = Meter(self._run, self._leases, pool, on_tick)
+        self._pushes = Pushes(self._run)
         self._inbox_at = 0.0  # monotonic: the last look into the inbox
         self._sources_at = 0.0  # monotonic: the last look for sitemaps and feeds that are due
 
     def run(self) -> Ended:
         """Crawl until the end of the run. Returns how it ended; raises StoppedByLimit if too many URLs failed."""
-        with self._session.database.explained(), closing(self._commits):
+        with self._session.database.explained(), closing(self._commits), closing(self._pushes):
             self._frontier.open_queues(
                 len(self._pool), self._leases.all_slots, self._run.now(), self._run.limits.max_depth
             )
             self._commits.start()
+            self._pushes.open()
             while not self._is_over():
                 self._take_in_inbox()
                 self._queue_due_sources()
@@ -97,7 +100,7 @@ class Coordinator:
         self._run.stopping = self._run.stopping or self._reason_to_stop()
         if self._run.stopping:
             return not len(self._leases)
-        if self._frontier.is_finished and not self._session.discovered.count:
+        if self._frontier.is_finished and not self._session.discovered.count and not self._pushes.are_awaited:
             self._inbox_at = self._sources_at = 0.0
             self._take_in_inbox()
             self._queue_due_sources()
@@ -160,7 +163,7 @@ class Coordinator:
         begun = time.monotonic()
         if self._pace.gathering:
             time.sleep(self._pace.gathering)
-        news = self._pool.wait(self._patience(begun), self._interrupts.fileno())
+        news = self._pool.wait(self._patience(begun), self._interrupts.fileno(), self._pushes.fileno())
         self._interrupts.clear()
         now = time.monotonic()
         self._meter.idle_seconds += now - begun
@@ -177,6 +180,8 @@ class Coordinator:
             self._intake.take_in(results)
         for death in news.deaths:
             self._intake.take_in_death(death)
+        if self._pushes.work():
+            self._sources_at = 0.0
 
     def _do_hosts_wait(self) -> bool:
         """True if a host may be hit now, and only its fetcher's lack of a free slot keeps it waiting."""
@@ -184,7 +189,7 @@ class Coordinator:
 
     def _patience(self, now: float) -> float:
         """Returns the seconds during which there is nothing to do but wait for results."""
-        if self._frontier.is_finished:
+        if self._frontier.is_finished and not self._pushes.are_awaited:
             return 0.0
         wait = min(self._commits.next_at, self._meter.next_at) - now
         if self._dispatcher.may_dispatch() and self._leases.has_free_slots:

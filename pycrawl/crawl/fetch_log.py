@@ -27,7 +27,7 @@ class FetchLine(NamedTuple):
     due: float
     started: float
     ended: float
-    kind: str  # "page", "robots", "probe", "sitemap", "feed" or "head"
+    kind: str  # "page", "robots", "probe", "sitemap", "feed", "head" or "hub"
     host: str
     address: str
     status: int

@@ -41,8 +41,9 @@ from pycrawl.state.near_seen import NearSeen
 from pycrawl.state.origin_failures import OriginFailure, failure_of, save_failures
 from pycrawl.state.passages import Passages
 from pycrawl.state.queues import leave_queues
-from pycrawl.state.sources import Sources, SourceVisit
+from pycrawl.state.sources import Sources, SourceVisit, source_of
 from pycrawl.state.standings import DEEPEST, Standings
+from pycrawl.state.subscriptions import Subscriptions
 from pycrawl.state.unwanted import Unwanted
 from pycrawl.state.url_seen import UrlSeen
 from pycrawl.state.visit_ids import visit_ids
@@ -107,6 +108,7 @@ class Session:
             self.mirrors = Mirrors(self.database)
             self.kinds = Kinds(self.database, config)
             self.sources = Sources(self.database, config)
+            self.subscriptions = Subscriptions(self.database)
             self.change_rates = ChangeRates(self.database)
             self.frontier = Frontier(
                 self.database, self.hosts, self.counters, self.seen, self.standings, self.judge, self.sources, config,
@@ -201,6 +203,15 @@ class Session:
             if site in group.origin_failures:
                 return group.origin_failures[site]
         return failure_of(self.database, site)
+
+    def hub_of(self, feed_id: int) -> tuple[str, str]:
+        """Returns the hub that a feed names, and the feed's URL as that knows it, committed or not; empty: none."""
+        for group in self._unwritten():
+            for visit in reversed(group.sources):
+                if visit.url_id == feed_id:
+                    return visit.hub, visit.topic
+        facts = source_of(self.database, feed_id)
+        return (facts.hub, facts.topic) if facts is not None else ("", "")
 
     def _unwritten(self) -> list[Group]:
         """Returns the groups that are not in the database yet, the newest first."""

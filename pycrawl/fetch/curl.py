@@ -166,6 +166,9 @@ class CurlTransport(ResolvingTransport):
                 headers = with_own_headers(self._headers[terms], request)
                 curl.setopt(pycurl.HTTPHEADER, _header_lines(headers))
                 slot.has_own_headers = bool(request.headers or request.cookies)
+            if request.form or slot.is_post:
+                slot.is_post = bool(request.form)
+                curl.setopt(*((pycurl.POSTFIELDS, request.form) if request.form else (pycurl.HTTPGET, 1)))
             if request.is_head != slot.is_head:
                 slot.is_head = request.is_head
                 curl.setopt(pycurl.NOBODY, request.is_head)

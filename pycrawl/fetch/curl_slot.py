@@ -141,6 +141,7 @@ class Slot:
         "curl",
         "has_own_headers",
         "is_head",
+        "is_post",
         "led_to",
         "lines",
         "request",
@@ -171,6 +172,7 @@ class Slot:
         self.has_own_headers = False  # the handle is set to other headers than the common ones of its terms
         self.led_to: Route | None = None  # the route that the handle is set to, if its address is pinned
         self.is_head = False  # the handle is set to ask for headers only
+        self.is_post = False  # … or to send a form
         self.spent = -1.0  # seconds by which the handle's time-outs are shorter than its terms say
         self.request: Request
         self.route: Route

@@ -34,6 +34,7 @@ REDIRECTS = frozenset((301, 302, 303, 307, 308))  # statuses whose Location is f
 TOO_BUSY = frozenset((429, 503))  # statuses that ask for fewer requests
 BODILESS = frozenset((204, 304))  # statuses of answers that have no body, whatever their headers say
 _COOKIE = "Cookie"
+FORM_TYPE = "application/x-www-form-urlencoded"
 _BLANKS = b" \t"
 _LINE_ENDS = (b"\r\n", b"\n")
 _STATUS_LINE = re.compile(rb"HTTP/(?:1\.[01]|2)[ \t]([1-9][0-9]{2})(?![0-9])", re.IGNORECASE)
@@ -79,7 +80,7 @@ class RequestTerms:
 
 
 class Request(NamedTuple):
-    """One GET or HEAD. `key` is the caller's and comes back unchanged; `headers` are for conditional requests.
+    """One GET, HEAD or POST. `key` is the caller's and comes back unchanged; `headers` are for conditional requests.
 
     `address` (numeric), if set, is the only address dialled, and only connections made to it are used: politeness
     relies on this. The guard checks it like any other. A proxy that looks names up itself ignores it.
@@ -90,6 +91,7 @@ class Request(NamedTuple):
     headers: tuple[tuple[str, str], ...] = ()
     any_type: bool = False  # the body is wanted whatever its type, as that of robots.txt
     is_head: bool = False  # only the headers are asked for
+    form: bytes = b""  # the body of a POST, as a browser sends a form; empty: a GET or HEAD
     address: str = ""
     cookies: str = ""  # the Cookie header; empty: what the jar holds, if there is one
     terms: RequestTerms | None = None  # of its host; None: those of the transport

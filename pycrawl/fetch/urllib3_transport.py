@@ -29,6 +29,7 @@ from pycrawl.fetch.origins import Origin
 from pycrawl.fetch.routes import OnDone, ResolvingTransport, Route, body_of, fill
 from pycrawl.fetch.transport import (
     DRAINED_BYTES,
+    FORM_TYPE,
     Head,
     Request,
     RequestTerms,
@@ -237,8 +238,9 @@ class ThreadTransport(ResolvingTransport):
                 headers["Proxy-Authorization"] = proxy.authorization
         connection.timeout = job.terms.total_timeout
         connection.request(
-            "HEAD" if job.request.is_head else "GET",
+            "POST" if job.request.form else "HEAD" if job.request.is_head else "GET",
             target,
+            body=job.request.form or None,
             headers=headers,
             preload_content=False,
             decode_content=False,
@@ -250,7 +252,8 @@ class ThreadTransport(ResolvingTransport):
         common = self._headers.get(job.terms)
         if common is None:  # two threads may both make it, and come to the same
             common = self._headers[job.terms] = {"User-Agent": job.terms.user_agent, **common_headers(job.terms)}
-        return {name: value for name, value in with_own_headers(common, job.request).items() if value}
+        headers = {name: value for name, value in with_own_headers(common, job.request).items() if value}
+        return headers | {"Content-Type": FORM_TYPE} if job.request.form else headers
 
 
 def _read(answer: BaseHTTPResponse, body: Body, budget: Budget) -> bool:

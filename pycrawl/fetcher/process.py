@@ -26,6 +26,7 @@ from pycrawl.fetch.transports import new_transport
 from pycrawl.fetcher.documents import DocumentQueue
 from pycrawl.fetcher.feed_result import FeedReader
 from pycrawl.fetcher.head_result import HeadReader
+from pycrawl.fetcher.hub_result import HubReader
 from pycrawl.fetcher.named_links import NamedPacker
 from pycrawl.fetcher.page_result import PageReader
 from pycrawl.fetcher.probe_result import ProbeReader
@@ -45,7 +46,13 @@ from pycrawl.urls.scope import Scope
 
 _SIGN_OF_LIFE_SECONDS = 1.0
 _TROUBLES_KEPT = 4_096  # hosts
-_ANY_TYPE = (Kind.ROBOTS, Kind.SITEMAP, Kind.FEED, Kind.HEAD)  # kinds whose answers are wanted whatever their type
+_ANY_TYPE = (
+    Kind.ROBOTS,
+    Kind.SITEMAP,
+    Kind.FEED,
+    Kind.HEAD,
+    Kind.HUB,
+)  # kinds whose answers are wanted whatever their type
 
 
 class AnswerReader(Protocol):
@@ -83,6 +90,7 @@ class Fetcher:
             Kind.SITEMAP: SitemapReader(answers, packer, seed, self._on_part),
             Kind.FEED: feed_reader,
             Kind.HEAD: HeadReader(),
+            Kind.HUB: HubReader(),
         }
         self._loop = Loop()
         wants_type = _with_feeds(scope.wants_type) if config.feeds.discover else scope.wants_type
@@ -171,6 +179,7 @@ class Fetcher:
             headers=_conditions(job.validators),
             any_type=job.kind in _ANY_TYPE,
             is_head=job.kind is Kind.HEAD,
+            form=job.form.encode(),
             address=job.address,
             cookies=job.cookies,
             terms=self._terms_of(job, settings),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import json
 import re
+from codecs import BOM_UTF8
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -26,6 +27,8 @@ _HEAD_BYTES = 65_536  # before the first entry: where a feed says how often it w
 _ROOTS = ("rss", "rdf", "feed", "channel")
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _PERIODS = {"hourly": 3_600.0, "daily": 86_400.0, "weekly": 604_800.0, "monthly": 2_592_000.0, "yearly": 31_536_000.0}
+_URL = re.compile(r"https?://", re.IGNORECASE)
+_OTHER_SCHEME = re.compile(r"(?!https?:)[a-z][a-z0-9+.-]{0,30}:", re.IGNORECASE)
 _FIRST_ENTRY = re.compile(rb"<(?:\w+:)?(?:item|entry)[\s>]")
 _TTL = re.compile(rb"<ttl>\s*(\d{1,6})\s*<", re.IGNORECASE)
 _HOURS = re.compile(rb"<hour>\s*(\d{1,2})\s*<", re.IGNORECASE)
@@ -41,6 +44,7 @@ class FeedEntry(NamedTuple):
     content: str = ""  # HTML, or text; only where there is no link
     is_html: bool = True
     changed_at: int = 0  # seconds since the epoch; 0: it does not say, or rubbish
+    base: str = ""  # what links in the content are relative to; empty: the feed's own URL
 
 
 @dataclass(slots=True)
@@ -57,11 +61,12 @@ class Feed:
     is_feed: bool = True
 
 
-def read_feed(data: bytes, content_type: str, url: str) -> Feed:
-    """Any bytes give a feed: an empty one with a fault where they are none. `url` is the feed's own."""
+def read_feed(data: bytes, content_type: str) -> Feed:
+    """Any bytes give a feed: an empty one with a fault where they are none."""
     try:
         whole, fault = _whole(data)
-        found = _read_json(whole) if whole.lstrip()[:1] == b"{" else _read_xml(whole, content_type, url)
+        is_json = whole.removeprefix(BOM_UTF8).lstrip()[:1] == b"{"
+        found = _read_json(whole) if is_json else _read_xml(whole, content_type)
     except Unreadable as unreadable:
         return Feed(fault=unreadable.word, is_feed=False)
     if len(found.entries) > MOST_ENTRIES:
@@ -87,7 +92,7 @@ def _whole(data: bytes) -> tuple[bytes, str]:
 # RSS, RDF, Atom
 
 
-def _read_xml(data: bytes, content_type: str, url: str) -> Feed:
+def _read_xml(data: bytes, content_type: str) -> Feed:
     found = Feed()
     try:
         _check(data)
@@ -98,7 +103,8 @@ def _read_xml(data: bytes, content_type: str, url: str) -> Feed:
         data = data[:_MOST_BROKEN_BYTES]
     import feedparser  # 60 ms to load, and most crawls meet no feed in the first second
 
-    headers = {"content-type": content_type or "application/xml", "content-location": url}
+    # Without the feed's URL, so that ids are not made into URLs: links are resolved later.
+    headers = {"content-type": content_type or "application/xml"}
     try:
         # From a file object only: a text or bytes might be taken for a URL or a file's name.
         read: Any = feedparser.parse(
@@ -108,7 +114,8 @@ def _read_xml(data: bytes, content_type: str, url: str) -> Feed:
         raise Unreadable(f"broken-xml ({type(error).__name__})") from None
     if not read.get("version") and not read.get("entries"):
         raise Unreadable(found.fault or "not-a-feed")
-    found.entries = [_entry(one) for one in read.entries[: MOST_ENTRIES + 1]]
+    is_atom = str(read.get("version", "")).startswith("atom")
+    found.entries = [_entry(one, is_atom) for one in read.entries[: MOST_ENTRIES + 1]]
     _take_wishes(data, found)
     links = read.feed.get("links")
     for link in links if isinstance(links, list) else ():  # an element <links> of a feed takes the list's place
@@ -135,19 +142,25 @@ def _check(data: bytes) -> None:
     parse(iter([data]), start, lambda name: None, lambda text: None)
 
 
-def _entry(one: Any) -> FeedEntry:
+def _entry(one: Any, is_atom: bool) -> FeedEntry:
     link = str(one.get("link") or "").strip()[:_LONGEST_LINK]
     changed_at = read_date(str(dict.get(one, "updated") or dict.get(one, "published") or "")).at
     key = str(one.get("id") or "").strip()[:_LONGEST_KEY]
-    if link:
+    details = [detail for detail in one.get("content") or [] if isinstance(detail, dict)]
+    # Feedparser takes an id for a link where there is none. In RSS it is one, if it is a URL; in Atom it never is.
+    is_id = bool(dict.get(one, "guidislink")) and link == key
+    if link and not _OTHER_SCHEME.match(link) and (not is_id or (_URL.match(link) and not is_atom)):
         return FeedEntry(link, key or link, changed_at=changed_at)
-    content, kind = str(one.get("summary") or ""), str((one.get("summary_detail") or {}).get("type", ""))
-    for detail in one.get("content") or []:
-        if detail.get("value"):
-            content, kind = str(detail["value"]), str(detail.get("type", ""))
-            break
+    summary = one.get("summary_detail")
+    detail = next((detail for detail in details if detail.get("value")), summary if isinstance(summary, dict) else {})
+    content, kind = str(detail.get("value") or one.get("summary") or ""), str(detail.get("type", ""))
     title = str(one.get("title") or "")[:_LONGEST_TITLE]
-    return FeedEntry("", key or f"{title}\n{content}"[:_LONGEST_KEY], title, content, kind != "text/plain", changed_at)
+    elsewhere = "" if content else next((str(detail["src"]) for detail in details if detail.get("src")), "")
+    if not content and (elsewhere or _URL.match(key)):  # RFC 4287, 4.1.3.2; and an id that is a URL is better than none
+        return FeedEntry((elsewhere or key)[:_LONGEST_LINK], key or elsewhere, changed_at=changed_at)
+    key = key or f"{title}\n{content}"[:_LONGEST_KEY]
+    base = str(detail.get("base") or "")[:_LONGEST_LINK]
+    return FeedEntry("", key, title, content, kind != "text/plain", changed_at, base)
 
 
 def _take_wishes(data: bytes, found: Feed) -> None:
@@ -200,6 +213,8 @@ def _json_entry(item: dict[str, Any]) -> FeedEntry:
     html, text = _text(item.get("content_html")), _text(item.get("content_text"))
     title = _text(item.get("title"), _LONGEST_TITLE)
     content = html or text
+    if not content and _URL.match(key):  # ids should be the URLs of their entries
+        return FeedEntry(key, key, changed_at=changed_at)
     return FeedEntry("", key or f"{title}\n{content}"[:_LONGEST_KEY], title, content, bool(html), changed_at)
 
 

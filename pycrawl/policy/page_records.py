@@ -43,6 +43,7 @@ RECORD = np.dtype(
     ]
 )
 _MOST_FAILURES = 255
+_CLOCK_SLACK = 3_600.0  # seconds
 _MOST_DOUBLINGS = 12  # a page that was gone at so many visits in a row is asked for as rarely as it gets: in years
 _WITHOUT_PAGE = 0.25  # importance of a URL that has no page in the collection, against one that has
 
@@ -212,7 +213,9 @@ def as_pages(
     `weights`: the importance of each, from 0 to 1. `changed_at`: when it changed last by a sitemap that is believed; 0:
     not known. A page that has changed since its last visit by that counts as one that changes fast.
     """
-    (due,) = np.nonzero((next_visits(records, bounds.least) <= now) & (records["standing"] != Standing.DEADLY))
+    # A visit in the future was made before the clock was set back: when it was in truth is not known.
+    may_be_asked = (next_visits(records, bounds.least) <= now) | (records["asked"] > now + _CLOCK_SLACK)
+    (due,) = np.nonzero(may_be_asked & (records["standing"] != Standing.DEADLY))
     ids, records, weights, changed_at = ids[due], records[due], weights[due], changed_at[due]
     prior = priors.of(records["host"], records["kind"])
     evidence = evidence_of(records)

@@ -111,11 +111,13 @@ class FetcherPool:
             fetcher.jobs.send(jobs)
         self._watch_writing(fetcher)
 
-    def wait(self, seconds: float, wake_fd: int = -1) -> News:
-        """Wait for results for at most `seconds`. Returns early if `wake_fd` is readable; the caller has to read it."""
+    def wait(self, seconds: float, *wake_fds: int) -> News:
+        """Wait for results for at most `seconds`. Returns early if one of `wake_fds` is readable; the caller has to
+        read it."""
         news = News([], [])
-        if wake_fd >= 0 and wake_fd not in self._selector.get_map():
-            self._selector.register(wake_fd, selectors.EVENT_READ)
+        for wake_fd in wake_fds:
+            if wake_fd >= 0 and wake_fd not in self._selector.get_map():
+                self._selector.register(wake_fd, selectors.EVENT_READ)
         for key, events in self._selector.select(max(0.0, seconds)):
             fetcher = key.data
             if fetcher is None or self._fetchers[fetcher.number] is not fetcher:

@@ -116,14 +116,7 @@ def _is_named(named: Named) -> bool:
 
 
 def _is_document(document: EntryDocument) -> bool:
-    url = document.url
-    return (
-        url.isascii()
-        and "\n" not in url
-        and is_entry(url)
-        and _NOT_A_URL.match(b"\n" + url.encode()) is None
-        and 0 <= document.url_hash < _LARGEST_HASH
-    )
+    return _is_url(document.url) and is_entry(document.url) and 0 <= document.url_hash < _LARGEST_HASH
 
 
 def _is_answer(answer: SourceAnswer) -> bool:
@@ -134,6 +127,7 @@ def _is_answer(answer: SourceAnswer) -> bool:
         and 0 <= answer.skip_hours < 1 << 24
         and 0 <= answer.skip_days < 1 << 7
         and _can_be_kept(answer.hub, answer.topic)
+        and (not answer.hub or _is_url(answer.hub))
     )
 
 
@@ -166,15 +160,13 @@ def _needs_no_target(result: FetchResult) -> bool:
     return result.outcome is not Outcome.REDIRECT or result.kind is Kind.PROBE
 
 
+def _is_url(text: str) -> bool:
+    """True if a text may be a URL in normal form."""
+    return text.isascii() and "\n" not in text and _NOT_A_URL.match(b"\n" + text.encode()) is None
+
+
 def _is_target(result: FetchResult) -> bool:
-    url = result.location
-    return (
-        url.isascii()
-        and "\n" not in url
-        and _NOT_A_URL.match(b"\n" + url.encode()) is None
-        and 0 <= result.location_hash < _LARGEST_HASH
-        and result.location_verdict in _CODES
-    )
+    return _is_url(result.location) and 0 <= result.location_hash < _LARGEST_HASH and result.location_verdict in _CODES
 
 
 def _can_be_kept(*texts: str) -> bool:

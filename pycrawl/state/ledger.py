@@ -165,6 +165,8 @@ _IN_WORDS: dict[str, str] = {reason.value: reason.words for reason in Reason} | 
     Outcome.READ.value: "it is a sitemap or feed, and was read",
     Outcome.BAD_SITEMAP.value: "it is named as a sitemap, but cannot be read as one",
     Outcome.BAD_FEED.value: "it is named as a feed, but cannot be read as one",
+    Outcome.ASKED.value: "it is a hub, and took the request to push a feed's news, or to push no more",
+    Outcome.NOT_NEEDED.value: "it is a hub that is not wanted to push anything now",
     Outcome.SOURCE_LIMIT.value: "its host has more sitemaps or feeds than max_per_host",
     Outcome.ROBOTS_DENIED.value: "its host's robots.txt forbids it",
     Outcome.ROBOTS_UNREACHABLE.value: "its host's robots.txt cannot be read, so nothing may be asked for",

@@ -431,6 +431,20 @@ ALTER TABLE hosts RENAME COLUMN robots_failing_since TO failing_since;
 # Blocks of sorted runs are deleted as soon as their entries have moved. Earlier releases would miss them.
 _BLOCKS_GO_SOONER = ""  # no table changes
 
+
+_SUBSCRIPTIONS = """
+-- Subscriptions to the news of feeds at their WebSub hubs, by the URL that stands for each in `urls` (`sources` says
+-- when the hub is asked next). Filled when the hub is asked for the first time, changed by what it answers. `callback`:
+-- the address that the hub was given, without the `token` behind it; `secret`: what it signs its pushes with. `asked`:
+-- what the hub was asked for at `asked_at` and has not confirmed ("subscribe", "unsubscribe"); empty: nothing.
+-- `ends_at`: when the subscription ends; 0: there is none. `pushed_at`: when the last news came.
+CREATE TABLE subscriptions (
+    url_id INTEGER PRIMARY KEY, feed_id INTEGER NOT NULL, topic TEXT NOT NULL, callback TEXT NOT NULL,
+    token TEXT NOT NULL UNIQUE, secret TEXT NOT NULL, asked TEXT NOT NULL, asked_at REAL NOT NULL,
+    ends_at REAL NOT NULL DEFAULT 0, pushed_at REAL NOT NULL DEFAULT 0
+);
+"""
+
 STEPS: tuple[str | Step, ...] = (
     _FIRST_RELEASE,
     _PASSAGES,
@@ -450,5 +464,6 @@ STEPS: tuple[str | Step, ...] = (
     _SHORT_COLUMNS,
     _ORIGIN_FAILURES,
     _BLOCKS_GO_SOONER,
+    _SUBSCRIPTIONS,
 )
 VERSION = len(STEPS)

@@ -1,4 +1,5 @@
-"""Sitemaps and feeds: which URLs are one, what is known of each, when it is next; and what sitemaps say of URLs.
+"""Sitemaps, feeds and their hubs: which URLs are one, what is known of each, when it is next; and what sitemaps say of
+URLs.
 
 A source is a URL of the ledger, queued and visited like any other. The sieve tells of URLs that are named as sources
 (`take_in`); each visit is entered with its group (`save_visits`); `take_due` returns those to be queued again.
@@ -20,6 +21,7 @@ from pycrawl.urls.hints import Hint, unpacked
 
 NEVER = 9e15  # `next_at` of a source that is queued, or that is not to be asked for again
 _LONGEST_CHAIN = 10  # sitemaps that lead to one another
+_ALL = 1 << 62
 
 U32 = NDArray[np.uint32]
 
@@ -55,6 +57,7 @@ class Sources:
     def __init__(self, database: Database, config: Config) -> None:
         self._database = database
         self._most = {Kind.SITEMAP: config.sitemaps.max_per_host, Kind.FEED: config.feeds.max_per_host}
+        self._most[Kind.HUB] = _ALL  # each feed has one at most
         self._kinds = np.zeros(1, np.uint8)  # by URL id: its kind; 0: it is no source
         for url_id, kind in database.query("SELECT url_id, kind FROM sources"):
             self._mark(url_id, kind)
@@ -67,7 +70,7 @@ class Sources:
         self._kinds[url_id] = kind
 
     def kind_of(self, url_id: int) -> Kind:
-        """Returns SITEMAP or FEED; PAGE if the URL is no source."""
+        """Returns SITEMAP, FEED or HUB; PAGE if the URL is no source."""
         return Kind(self._kinds[url_id]) if url_id < len(self._kinds) else Kind.PAGE
 
     def are_sources(self, ids: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -158,6 +161,15 @@ class Sources:
             "UPDATE sources SET next_at = ? WHERE url_id = ?", [(NEVER, url_id) for url_id, _ in rows]
         )
         return rows
+
+    def let_be_asked(self, url_id: int) -> None:
+        """Make a source due that was visited before; one that is queued stays where it is."""
+        self._database.write("UPDATE sources SET next_at = 0 WHERE url_id = ?", (url_id,))
+
+    def make_due(self, url_id: int) -> bool:
+        """Make a source due at once. Returns False if it is queued or being asked for, and nothing is changed."""
+        statement = "UPDATE sources SET next_at = 0 WHERE url_id = ? AND next_at != ?"
+        return bool(self._database.write(statement, (url_id, NEVER)).rowcount)
 
     def save_hints(self, source_id: int, ids: U32, hints: bytes) -> None:
         """Keep what a sitemap says of URLs, where that is new."""

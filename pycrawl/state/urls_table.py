@@ -73,6 +73,11 @@ def text_of(database: Database, url_id: int) -> str:
     return str(database.query("SELECT url FROM urls WHERE id = ?", (url_id,)).fetchone()[0])
 
 
+def parent_of(database: Database, url_id: int) -> int:
+    """Returns the id of what named a URL first; 0: a person did."""
+    return int(database.query("SELECT parent_id FROM urls WHERE id = ?", (url_id,)).fetchone()[0])
+
+
 def redirects_to(database: Database, url: str, most: int) -> list[str]:
     """Returns the URLs whose last visit was a redirect to this one, at most `most`."""
     rows = database.query(

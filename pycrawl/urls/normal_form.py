@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from ada_url import join_url, normalize_url
 
 from pycrawl.config import Config
-from pycrawl.urls.parts import ENTRY_MARK
+from pycrawl.urls.parts import ENTRY_MARK, HUB_MARK
 
 MAX_LENGTH = 65_536  # characters; the highest `limits.max_url_length`. Anything longer is rubbish.
 MAX_HOST_LENGTH = 253  # characters; RFC 1035, 2.3.4, less the length bytes. Longer names cannot be resolved.
@@ -56,7 +56,7 @@ _TRIPLETS |= {triplet: chr(int(triplet[1:], 16)) for triplet in _TRIPLETS if chr
 # What the parser leaves alone behind an origin, provided that no segment starts with a dot; the fragment goes.
 _PLAIN_REST = re.compile(r"/[A-Za-z0-9_~!$&*+,:=@./-]*(?:\?([A-Za-z0-9_~!$*+,:=@&./?-]*))?(?:#[!-~]*)?")
 
-_ENTRY_NAME = re.compile(r"[A-Za-z0-9_.~%-]+")  # as `fetcher/feed_result.py` makes them
+_NAME = re.compile(r"[A-Za-z0-9_.~%-]+")  # as `fetcher/feed_result.py` makes them
 _SCHEMES = ("http://", "https://")
 _USER_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?=[^0-9])")
 
@@ -189,8 +189,9 @@ def normalise_behind(origin: str, url: str, rules: UrlRules) -> str | None:
 
 def from_user(text: str, rules: UrlRules) -> str | None:
     """Returns the normal form of a URL as people type it: "example.com/x" and "localhost:8080" get "http://". The URL
-    of a feed's entry keeps its fragment."""
-    text, mark, entry = text.strip().strip("\ufeff").strip().partition(ENTRY_MARK)
+    of a feed's entry, and that of a subscription, keeps its fragment."""
+    text = text.strip().strip("\ufeff").strip()
+    text, mark, name = text.partition(ENTRY_MARK if ENTRY_MARK in text else HUB_MARK)
     if text.startswith("//"):
         text = "http:" + text
     elif text.startswith("/"):
@@ -198,4 +199,4 @@ def from_user(text: str, rules: UrlRules) -> str | None:
     elif not _USER_SCHEME.match(text):
         text = "http://" + text
     url = normalise(text, rules)
-    return url + mark + entry if url is not None and _ENTRY_NAME.fullmatch(entry) else url
+    return url + mark + name if url is not None and _NAME.fullmatch(name) else url

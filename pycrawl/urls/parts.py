@@ -9,6 +9,7 @@ from xxhash import xxh3_64_intdigest
 
 GUESSED_PATH = "/sitemap.xml"  # where a site that names no sitemap is likely to have one
 ENTRY_MARK = "#entry-"  # between the URL of a feed and the name of an entry
+HUB_MARK = "#feed-"  # between the URL of a hub and the hash of a feed
 _AFTER_SCHEME = 8  # characters; of "http://" and "https://", no "/" of the path stands before the ninth
 
 
@@ -44,13 +45,19 @@ def robots_url(url: str) -> str:
 
 def entry_url(feed_url: str, name: str) -> str:
     """Returns the URL of a feed's entry that has no page: the feed's own, with the entry's name (escaped, without "/")
-    as fragment. No other URL in the ledger has a fragment."""
+    as fragment. No other URL in the ledger has a fragment, those of `subscription_url` apart."""
     return f"{feed_url}{ENTRY_MARK}{name}"
 
 
 def is_entry(url: str) -> bool:
     """True if the URL is one that `entry_url` made."""
     return ENTRY_MARK in url
+
+
+def subscription_url(hub: str, topic: str, seed: int) -> str:
+    """Returns the URL that stands in the ledger for the wish that a WebSub hub push the news of the feed that it knows
+    as `topic`: the hub's own, as many feeds may have one hub, with a fragment."""
+    return f"{hub}{HUB_MARK}{url_hash(topic, seed):016x}"
 
 
 def url_hash(url: str, seed: int) -> int:

@@ -154,3 +154,41 @@ def test_bad_feeds_are_harmless(make_crawl: MakeCrawl) -> None:
         assert "/denied" not in site.asked
         assert stored(crawl, site) == {"/", "/ok", "/ok?0", "/ok?1", "/ok?broken", "/relative"}
         crawl.verify()
+
+
+def test_what_is_no_link_is_taken_for_none(make_crawl: MakeCrawl) -> None:
+    """Ids that are none of pages, links of other schemes, content that is elsewhere, links with a base of their own."""
+
+    def atom(entry: str, base: str = "") -> Reply:
+        return Reply(f'<feed xmlns="http://www.w3.org/2005/Atom"{base}><entry>{entry}</entry></feed>')
+
+    def item(text: str) -> Reply:
+        return Reply(rss(more=f"<item>{text}</item>"))
+
+    def json_feed(**entry: str) -> Reply:
+        return Reply("\ufeff" + json.dumps({"version": "https://jsonfeed.org/version/1.1", "items": [entry]}))
+
+    with Site({}, otherwise=page(text="a page")) as site:
+        one = site.url
+        own = "<content type='html'>&lt;p&gt;some words &lt;a href='linked'&gt;x</content>"
+        feeds = {
+            "/tag": (atom(f"<id>tag:a,2026:1</id>{own}", f' xml:base="{one}/base/"'), "tag%3Aa%2C2026%3A1"),
+            "/url": (
+                atom(f"<id>{one}/not-asked</id>{own}"),
+                f"{one}/not-asked".replace(":", "%3A").replace("/", "%2F"),
+            ),
+            "/number": (item("<guid>12345</guid><description>own words</description>"), "12345"),
+            "/mail": (item("<link>mailto:a@b</link><guid>m</guid><description>words</description>"), "m"),
+            "/guid": (item(f"<guid>{one}/guid-page</guid><description>words</description>"), "/guid-page"),
+            "/src": (atom("<id>2</id><content type='text/html' src='/src-page'/>"), "/src-page"),
+            "/only-id": (atom(f"<id>{one}/id-page</id><title>x</title>"), "/id-page"),
+            "/json": (json_feed(id=f"{one}/json-page"), "/json-page"),
+        }
+        site.pages |= {path: feed for path, (feed, _) in feeds.items()}
+        crawl = make_crawl([], {"content": {"store_duplicates": True}})
+        crawl.run("add", *[part for path in feeds for part in ("--feed", one + path)])
+        crawl.run("crawl")
+        wanted = {name if name.startswith("/") else f"{path}#entry-{name}" for path, (_, name) in feeds.items()}
+        assert stored(crawl, site) == wanted | {"/base/linked", "/linked"}
+        assert b'<base href="' in crawl.bodies([f"{one}/tag#entry-tag%3Aa%2C2026%3A1"]).popitem()[1]
+        crawl.verify()

@@ -5,10 +5,13 @@ from __future__ import annotations
 import subprocess
 import time
 from collections import Counter
+from contextlib import closing
 
 from pycrawl.simweb import SimServer, SimWebSettings
+from pycrawl.state.database import Database
 from tests.e2e.conftest import MakeCrawl
 from tests.e2e.crawling import PROGRAM, Crawl, url_of
+from tests.e2e.site import Reply, Site, page
 
 WEB = SimWebSettings.plain(seed=41, hosts=8, pages=200, port=0, mean_page_bytes=3_000, change_share=0.1)
 
@@ -61,3 +64,22 @@ def test_exactly_the_changed_pages_are_stored_anew(make_crawl: MakeCrawl) -> Non
         server.clear_log()
         assert "0 pages to visit again" in crawl.run("crawl", "--recrawl").stdout
         assert server.log() == []
+
+
+def test_a_clock_that_was_set_back_makes_nothing_wait(make_crawl: MakeCrawl) -> None:
+    """The run before ended a day ahead of the clock: what it planned is not left alone for a day."""
+    with Site({"/": page("/a"), "/a": page(text="a"), "/new": page(text="new")}) as site:
+        site.pages["/map"] = Reply(f"<urlset><url><loc>{site.url}/new</loc></url></urlset>")
+        crawl = make_crawl([f"{site.url}/"], {"politeness": {"delay": 0.3}, "sitemaps": {"min_interval": 3600}})
+        crawl.run("crawl")
+        crawl.run("add", "--sitemap", f"{site.url}/map")
+        crawl.run("crawl", "--max-requests", "1")
+        with closing(Database.open(crawl.directory.state)) as database:
+            for table, columns in (("hosts", ("ready_at",)), ("robots", ("fetched_at", "expires_at")),
+                                   ("runs", ("started_at", "updated_at", "ended_at"))):  # fmt: skip
+                for column in columns:
+                    database.write(f"UPDATE {table} SET {column} = {column} + 86400")
+            database.commit()
+        assert "The clock is 24.0 h behind" in crawl.run("crawl").stdout
+        assert "/new" in site.asked
+        assert "The clock" not in crawl.run("crawl").stdout

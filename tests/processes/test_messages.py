@@ -65,7 +65,7 @@ SOURCES = st.builds(
     model.SourceAnswer, st.lists(NAMED, max_size=2).map(tuple),
     st.lists(st.builds(model.EntryDocument, st.just("http://a/f#entry-1"), NUMBER, BODIES), max_size=2).map(tuple),
     st.booleans(), st.sampled_from([b"", bytes(16)]), NUMBER, SECONDS, st.integers(0, 2**24 - 1), st.integers(0, 127),
-    TEXT, TEXT,
+    st.sampled_from(["", "https://hub.example/"]), TEXT,
 )  # fmt: skip
 COUNTS = st.dictionaries(st.sampled_from(["not-a-url", "scheme", "too-long"]), NUMBER, max_size=3)
 RESULTS = st.builds(
@@ -190,6 +190,7 @@ BAD = {
     "anchors without links": plain(links=[b"", b"", 0, b""], anchors=[b"1234", b"12345678", b"a", b"\0"]),
     "withheld is a dict": plain(withheld={}),
     "a source with a digest that is none": plain(source=[[], [], False, b"12", 0, 0.0, 0, 0, "", ""]),
+    "a source whose hub is no URL": plain(source=[[], [], False, b"", 0, 0.0, 0, 0, "javascript:x", ""]),
     "a source with URLs without texts": plain(
         source=[[[0, [b"12345678", b"", 0, b""], 0, 0, b""]], [], False, b"", 0, 0.0, 0, 0, "", ""]
     ),

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pycrawl.coordinator.jobs import JobHandler
 from pycrawl.coordinator.jobs.common import JobMaker
 from pycrawl.coordinator.jobs.head import HeadJobs
+from pycrawl.coordinator.jobs.hub import HubJobs
 from pycrawl.coordinator.jobs.page import PageJobs
 from pycrawl.coordinator.jobs.probe import ProbeJobs
 from pycrawl.coordinator.jobs.robots import RobotsJobs
@@ -24,6 +25,7 @@ def new_handlers(run: Run, settler: Settler, origins: OriginFailures) -> tuple[J
         RobotsJobs(run, maker, settler, origins),
         SourceJobs(run, maker, settler, Kind.SITEMAP),
         SourceJobs(run, maker, settler, Kind.FEED),
+        HubJobs(run, maker, settler),
         ProbeJobs(run, maker),
         HeadJobs(run, maker, settler),
         PageJobs(run, maker, settler),

@@ -7,6 +7,7 @@ import logging
 import numpy as np
 
 from pycrawl.coordinator.jobs.common import JobMaker
+from pycrawl.coordinator.jobs.hub import name_hub
 from pycrawl.coordinator.jobs.settling import Settler, with_what_is_known
 from pycrawl.coordinator.leases import Lease
 from pycrawl.coordinator.run import Run
@@ -105,7 +106,11 @@ class SourceJobs:
             visit = with_what_is_known(visit, last, result)
         group.visits.append(visit)
         group.finished.append((lease.queue, entry))
-        group.sources.append(self._next_visit(entry, result))
+        visit_of_source = self._next_visit(entry, result)
+        group.sources.append(visit_of_source)
+        if visit_of_source.hub and self._run.config.feeds.callback:
+            depth = max(1, self._session.depth_of(entry))
+            name_hub(self._session, entry.url_id, depth, visit_of_source.hub, visit_of_source.topic)
         group.counts[f"{self.kind.name.lower()}:{result.outcome}"] += 1
         if result.location:
             self._follow_redirect(lease, result)
