@@ -85,7 +85,13 @@ _FIELDS = (
     ),
     Field("text", "string", Needs.TEXT, lambda one: one.text, "the title and all that is shown"),
     Field("content", "string", Needs.TEXT, lambda one: one.content, "the main content, without menus and footers"),
-    Field("digest", "string", Needs.ROW, lambda one: one.digest, "128 bits, hexadecimal: equal for equal bodies"),
+    Field(
+        "digest",
+        "string",
+        Needs.ROW,
+        lambda one: one.digest,
+        "128 bits, hexadecimal: equal for equal bodies of one crawl; another crawl hashes with another key",
+    ),
     Field("simhash", "string or null", Needs.ROW, _simhash, "64 bits of the main content, hexadecimal"),
     Field("words", "number", Needs.ROW, _words, "words of the main content"),
     Field(

@@ -18,8 +18,8 @@ def follow_clock(database: Database, now: float) -> float:
     if shift <= _SLACK:
         return 0.0
     for table, column in (
-        ("hosts", "ready_at"), ("hosts", "robots_failing_since"), ("robots", "fetched_at"), ("robots", "expires_at"),
-        ("robots_failures", "since"), ("robots_failures", "next_at"), ("robots_failures", "not_before"),
+        ("hosts", "ready_at"), ("hosts", "failing_since"), ("robots", "fetched_at"), ("robots", "expires_at"),
+        ("origin_failures", "since"), ("origin_failures", "next_at"), ("origin_failures", "not_before"),
         ("sources", "next_at"), ("sources", "read_at"), ("subscriptions", "asked_at"), ("subscriptions", "ends_at"),
     ):  # fmt: skip
         database.write(

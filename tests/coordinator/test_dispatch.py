@@ -56,7 +56,7 @@ def test_whatever_waits_for_another_fetch_of_its_host_says_so(session: Session, 
         queue.rules.note_sent(SITE, RobotsFile(200, b"", NOW, NEVER))
     if kind is Kind.PROBE:
         queue.host.pages = 5
-    if kind in (Kind.SITEMAP, Kind.FEED):
+    if kind in (Kind.SITEMAP, Kind.FEED, Kind.HUB):
         session.sources.take_in(kind, np.array([ENTRY.url_id], np.uint32), Via.LINK, 0, 0, "")
     entry = ENTRY
     if kind is Kind.HEAD:
