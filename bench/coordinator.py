@@ -91,7 +91,7 @@ class AnsweringPool:
             body, address=job.address, ended=now, wire_bytes=len(body),
         )  # fmt: skip
 
-    def wait(self, seconds: float, wake_fd: int = -1) -> News:
+    def wait(self, seconds: float, *wake_fds: int) -> News:
         ready, self._ready = self._ready, []
         self.messages += len(ready)
         if not ready and seconds > 0:

@@ -45,6 +45,7 @@ from pycrawl.urls.normal_form import UrlRules
 from pycrawl.urls.scope import Scope
 
 _SIGN_OF_LIFE_SECONDS = 1.0
+_RECKONING_SECONDS = 0.05  # between two looks at the CPU time that was spent
 _TROUBLES_KEPT = 4_096  # hosts
 _ANY_TYPE = (
     Kind.ROBOTS,
@@ -285,7 +286,7 @@ class Fetcher:
 
     def _send(self) -> None:
         now = time.monotonic()
-        if now - self._reckoned_at >= _SIGN_OF_LIFE_SECONDS:
+        if now - self._reckoned_at >= _RECKONING_SECONDS:
             self._reckoned_at = now
             self._cpu_seconds = {**self._page_reader.stage_seconds, "total": time.process_time()}
         try:
