@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import struct
 from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 from itertools import accumulate
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pycrawl.errors import StateError
 from pycrawl.state.database import Database
@@ -24,6 +25,7 @@ _NUMBER_BYTES = 8
 _PROBES = 4
 _MIX = 0x9E37_79B9_7F4A_7C15
 _LOW = 0xFFFF_FFFF
+_ALL_KEYS = b"\xff"  # in place of a filter that is not there, or not needed
 _DAMAGED = "a block of sorted entries is damaged. Put back a copy, or start anew."
 
 
@@ -47,13 +49,15 @@ class KeyReader:
 
     It holds the fences and filters of a store: two bytes for each entry. They are read again when another process has
     committed; so the connection must be one that only reads, as its own commits would not be noticed.
+
+    A large run has hundreds of segments. As each begins where the one before has ended, one or two of a run are asked.
     """
 
     def __init__(self, database: Database, store: int) -> None:
         self._database = database
         self._store = store
-        self._segments: list[_Segment] = []
-        self._version = -1  # of the data that the segments were read from; -1: they were not yet
+        self._runs: list[_Run] = []
+        self._version = -1  # of the data that the runs were read from; -1: they were not yet
 
     def ids_of(self, key: int) -> list[int]:
         """Returns the ids of a key, in ascending order."""
@@ -62,10 +66,9 @@ class KeyReader:
             # This begins the view, so the version is that of all that is read below.
             (version,) = database.query("PRAGMA data_version").fetchone()
             if version != self._version:
-                rows = database.query(f"SELECT {_SEGMENT}, filter {_FROM} WHERE store = ?", (self._store,))
-                self._segments = [_Segment.of(row) for row in rows]
+                self._runs = _read_runs(database, self._store)
                 self._version = version
-            return _in_segments(database, _may_have(self._segments, key), key)
+            return _in_segments(database, _may_have(self._runs, key), key)
 
 
 _SEGMENT = "sorted_segments.id, first, last, floor_key, floor_id, fences"
@@ -78,30 +81,60 @@ class _Segment(NamedTuple):
     last: int  # … or higher
     floor: tuple[int, int]  # entries up to this (key, id) have moved to another run
     fences: memoryview[int]
-    filter: bytes  # empty: it is not known which keys it has
+    filter: bytes  # which keys it may have
 
     @classmethod
-    def of(cls, row: tuple[int, int, int, int | None, int, bytes, bytes]) -> _Segment:
+    def of(cls, row: Sequence[Any]) -> _Segment:
         segment_id, first, last, floor_key, floor_id, fences, filter_ = row
         if len(fences) % _NUMBER_BYTES:
             raise StateError(_DAMAGED)
         floor = (-1, 0) if floor_key is None else (floor_key + _SIGN, floor_id)
-        return cls(segment_id, first + _SIGN, last + _SIGN, floor, memoryview(fences).cast("Q"), filter_)
+        marks = memoryview(fences).cast("Q")
+        return cls(segment_id, first + _SIGN, last + _SIGN, floor, marks, filter_ or _ALL_KEYS)
 
 
-def _may_have(segments: list[_Segment], key: int) -> list[_Segment]:
+class _Run(NamedTuple):
+    """The segments of a run, in their order."""
+
+    least: int  # no live entry has a lower key
+    firsts: list[int]  # by segment: no key in it is lower
+    filters: list[tuple[int, bytes, int]]  # by segment: its last key, its filter, and how many bits that has
+    segments: list[_Segment]
+
+
+def _read_runs(database: Database, store: int) -> list[_Run]:
+    rows = database.query(
+        f"SELECT run_id, {_SEGMENT}, filter {_FROM} WHERE store = ? ORDER BY sorted_segments.id", (store,)
+    )
+    runs: dict[int, _Run] = {}
+    for run_id, *row in rows:
+        segment = _Segment.of(row)
+        _, firsts, filters, segments = runs.setdefault(run_id, _Run(segment.floor[0], [], [], []))
+        firsts.append(segment.first)
+        filters.append((segment.last, segment.filter, 8 * len(segment.filter)))
+        segments.append(segment)
+    return list(runs.values())
+
+
+def _may_have(runs: list[_Run], key: int) -> list[_Segment]:
     """Returns the segments that may have a key: all others certainly have not."""
-    probes = _probes(key)
+    probe, *probes = _probes(key)
     found = []
-    for one in segments:  # without a call for each: there are a dozen and more
-        if one.first <= key <= one.last:
-            bits = len(one.filter) * 8
-            for probe in probes if bits else ():
-                place = probe * bits >> 32
-                if not one.filter[place >> 3] >> (place & 7) & 1:
-                    break
-            else:
-                found.append(one)
+    for least, firsts, filters, segments in runs:  # without a call for each: there are a dozen and more
+        at = bisect_right(firsts, key)
+        while at and key >= least:
+            at -= 1
+            last, bits, size = filters[at]
+            place = probe * size >> 32
+            if key <= last and bits[place >> 3] >> (place & 7) & 1:
+                for further in probes:
+                    place = further * size >> 32
+                    if not bits[place >> 3] >> (place & 7) & 1:
+                        break
+                else:
+                    found.append(segments[at])
+            if firsts[at] != key:
+                break  # else the ids of the key may go on from the segment before
     return found
 
 
