@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import random
 import re
 import time
 
@@ -63,3 +64,13 @@ def test_many_patterns() -> None:
     is_found = searcher(patterns)
     assert is_found("http://h/section-999/x")
     assert not is_found("http://h/section-1000/x")
+
+
+def test_a_pattern_with_very_many_states_is_searched_for_rightly() -> None:
+    """2¹⁵ states do not fit into the memory that RE2 gives itself: it has to forget some on the way."""
+    is_found = searcher(["(a|b)*a(a|b){15}c"])
+    dice = random.Random(1)
+    for _ in range(50):
+        text = "".join(dice.choice("ab") for _ in range(2_000))
+        assert not is_found(text)
+        assert is_found(f"{text}c") == (text[-16] == "a")
