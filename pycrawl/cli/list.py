@@ -13,8 +13,11 @@ from pycrawl.cli.common import crawl_directory, directory_option, moment, open_f
 from pycrawl.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pycrawl.crawl.directory import CrawlDirectory
     from pycrawl.state.database import Database
-    from pycrawl.state.ledger import Standing
+    from pycrawl.state.ledger import Filter, Standing
 
 _STATES = ("queued", "done", "aside", "failed", "gone")
 _STATE_WIDTH = 6  # characters
@@ -41,7 +44,10 @@ def check_reason(reason: str) -> None:
 @click.option(
     "--language", metavar="L", default="", help='Only URLs whose newest document is in it: "pt" means "pt-BR" too.'
 )
-@click.option("--due", is_flag=True, help="Only URLs that are queued and whose host may be asked now.")
+@click.option(
+    "--due", is_flag=True,
+    help="Only URLs that may be asked for now: queued ones, and visited ones that a recrawl chooses from.",
+)  # fmt: skip
 @click.option("--limit", metavar="N", type=click.IntRange(min=1), help="Stop after N URLs.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, one object on each line, for programs.")
 def command(
@@ -68,25 +74,37 @@ def command(
       pycrawl list --changed-since 12h
     """
     from pycrawl.collection.hosts_named import host_ids
-    from pycrawl.state.ledger import Filter, standings
+    from pycrawl.state.ledger import Filter
 
     check_reason(reason)
-    database = open_for_reading(crawl_directory(path))
+    directory = crawl_directory(path)
+    database = open_for_reading(directory)
     now = time.time()
     with database.explained(), database.snapshot():
         wanted = Filter(
             state or "",
             reason,
             host_ids(database, host) if host else None,
-            now if due else None,
-            changed_since,
-            language,
+            changed_since=changed_since,
+            language=language,
         )
         output.write_lines(
             _as_json(one, change) if as_json else _line(one, change, now)
-            for one in standings(database, wanted, limit or -1)
+            for one in _found(directory, database, wanted, now, limit or -1, only_due=due)
             for change in (change_of(database, one, changed_since) if changed_since is not None else "",)
         )
+
+
+def _found(
+    directory: CrawlDirectory, database: Database, wanted: Filter, now: float, most: int, only_due: bool
+) -> Iterator[Standing]:
+    if not only_due:
+        from pycrawl.state.ledger import standings
+
+        return standings(database, wanted, most)
+    from pycrawl.collection.due import due
+
+    return due(database, directory.config().recrawl.min_interval, wanted, now, most)
 
 
 def change_of(database: Database, one: Standing, since: float) -> str:

@@ -208,7 +208,9 @@ class Filter(NamedTuple):
     state: str = ""  # a `State`
     reason: str = ""  # a `Standing.reason`
     host_ids: tuple[int, ...] | None = None
-    due_at: float | None = None  # the URL is queued, and its host may be hit at this time
+    # The host may be hit at this time, and the URL is queued, or was visited so long before that a recrawl may want it.
+    due_at: float | None = None
+    visited_by: float = 0.0  # when at the latest, as seconds since the epoch; 0: only queued URLs are wanted
     changed_since: float | None = None  # the URL was stored anew, or found gone, at this time or later
     language: str = ""  # of the newest document: "pt" means "pt-br" too
 
@@ -226,8 +228,12 @@ class Filter(NamedTuple):
             parts.append("urls.host_id IN (SELECT value FROM json_each(?))")
             values.append(json.dumps(self.host_ids))
         if self.due_at is not None:
-            parts.append(f"state = '{State.QUEUED}' AND reason != '{HELD}' AND {_READY_AT} <= ?")
-            values.append(self.due_at)
+            parts.append(f"{_READY_AT} <= ?")
+            parts.append(
+                f"(state = '{State.QUEUED}' AND reason != '{HELD}') OR (urls.aside = 0 AND visits.requeued = 0"
+                " AND visits.visited_at <= ? AND NOT EXISTS (SELECT 1 FROM sources WHERE url_id = urls.id))"
+            )
+            values += [self.due_at, self.visited_by]
         if self.language:
             parts.append("documents.language = ? OR substr(documents.language, 1, ?) = ?")
             start = self.language.lower() + "-"

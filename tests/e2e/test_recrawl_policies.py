@@ -209,3 +209,29 @@ def test_visits_of_an_older_release(site: Site, make_crawl: MakeCrawl) -> None:
         assert "21 pages to visit again" in crawl.run("crawl", "--recrawl").stdout
         assert len(records(crawl)) == 21
         crawl.verify()
+
+
+def test_due_is_what_a_recrawl_asks_for(make_crawl: MakeCrawl) -> None:
+    def due() -> set[str]:
+        lines = crawl.run("list", "--due", "--json").stdout.splitlines()
+        return {json.loads(line)["url"].removeprefix(site.url) for line in lines}
+
+    with Site(
+        {"/": page("/a", "/b", "/away", "/missing", "/no/c"), "/a": page(text="a"), "/b": page(text="b")}
+    ) as site:
+        site.pages["/away"] = Reply(status=301, headers={"Location": f"{site.url}/b"})
+        site.pages["/robots.txt"] = Reply("User-agent: *\nDisallow: /no/", content_type="text/plain")
+        site.pages["/map"] = Reply(f"<urlset><url><loc>{site.url}/a</loc></url></urlset>")
+        crawl = make_crawl([f"{site.url}/"], {"recrawl": {"min_interval": 3600}})
+        assert due() == {"/"}
+        crawl.run("add", "--sitemap", f"{site.url}/map")
+        crawl.run("crawl")
+        assert due() == set()
+        crawl.configure({"recrawl": {"min_interval": 0}, "scope": {"deny_prefixes": [f"{site.url}/b"]}})
+        crawl.run("crawl")  # the settings hold from the next run on
+        before = due()
+        assert before == {"/", "/a", "/away", "/missing", "/no/c"}
+        assert len(crawl.run("list", "--due", "--limit", "2").stdout.splitlines()) == 2
+        site.asked.clear()
+        crawl.run("crawl", "--recrawl")
+        assert set(site.asked) - {"/robots.txt"} == before - {"/no/c"}  # robots.txt still denies it, and was looked at
