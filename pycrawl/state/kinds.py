@@ -29,7 +29,7 @@ from pycrawl.urls.host_list import HostList
 from pycrawl.urls.parts import first_directory, host_key, origin, url_hash
 
 _HOSTS_KEPT = 20_000  # hosts whose records are in memory, at most …
-_PARTS_KEPT = 150_000  # … and kinds and series of all of them together
+_PARTS_KEPT = 300_000  # … and kinds and series of all of them together
 _RECORD_BYTES, _PART_BYTES = (
     900,
     240,
@@ -128,8 +128,8 @@ class Kinds:
         today = position_of(date.fromtimestamp(self._clock()))
         before = record.parts
         order = record.add_page(url, depth, look, links, self._novelty, today)
-        self._parts += record.parts - before
         self._note_changes(record, (ALL, look.section, look.shape))
+        self._count_parts(record, before)
         here = place(url)
         if here is not None and here.series in record.watched and record.series[here.series].pages >= REPEATS:
             self._changed_series[record.id, here.series] = record.series[here.series]
@@ -141,7 +141,7 @@ class Kinds:
         if self._judges and not record.is_exempt and host_key(target) == host.key:
             before = record.parts
             names = record.add_redirect(url, target, is_known, self._novelty)
-            self._parts += record.parts - before
+            self._count_parts(record, before)
             self._note_changes(record, names)
 
     def _note_changes(self, record: HostRecord, names: tuple[str, ...]) -> None:
@@ -160,11 +160,15 @@ class Kinds:
                 self._records.move_to_end(host.id)
             return record
         record = self._records[host.id] = self._read(host)
-        self._parts += record.parts
+        self._count_parts(record, 0)
+        return record
+
+    def _count_parts(self, record: HostRecord, before: int) -> None:
+        """Note how many parts a record has now, and had before; forget records of other hosts if these are too many."""
+        self._parts += record.parts - before
         while len(self._records) > _HOSTS_KEPT or (self._parts > _PARTS_KEPT and len(self._records) > 1):
             _, left = self._records.popitem(last=False)
             self._parts -= left.parts
-        return record
 
     def bytes_held(self) -> int:
         """Returns about how many bytes the records take, and what tells whether a page is new."""

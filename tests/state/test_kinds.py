@@ -387,6 +387,19 @@ def test_records_of_hosts_with_many_kinds_leave_memory(state: Database, monkeypa
     assert site.kinds.trap(trap, f"http://{trap.key}/calendar/1000")
 
 
+def test_records_leave_memory_also_while_hosts_that_are_known_show_more_kinds(
+    state: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pycrawl.state.kinds._PARTS_KEPT", 60)
+    site = Site(state)
+    hosts = [Host(number, f"host{number}.example") for number in range(10, 14)]
+    for letter in "abcdefghijklmnopqrst":  # all hosts in turns, so that none is ever new when there are too many kinds
+        for host in hosts:
+            site.host = host
+            site.page(f"/{letter}/index.html", prose(f"{host.id} {letter}", 60))
+            assert site.kinds._parts == sum(record.parts for record in site.kinds._records.values()) <= 60
+
+
 def test_judgements_can_be_overruled(state: Database) -> None:
     site = Site(state)
     calendar(site, 100)
