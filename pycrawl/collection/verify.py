@@ -296,6 +296,9 @@ _PLACES = {
         f" AND urls.id IN ({_WAITING}) LIMIT ?"
     ),
     "waiting although it stands aside": f"SELECT url FROM urls WHERE aside != 0 AND id IN ({_WAITING}) LIMIT ?",
+    "to be asked for later, but not standing aside": (
+        "SELECT url FROM urls JOIN asked_later ON url_id = urls.id WHERE aside = 0 LIMIT ?"
+    ),
     "waiting, but in no host's name": ("SELECT url_id FROM back WHERE host_id NOT IN (SELECT id FROM hosts) LIMIT ?"),
 }
 

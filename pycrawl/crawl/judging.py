@@ -19,7 +19,7 @@ from pycrawl.frontier.front import level_in_sql
 from pycrawl.frontier.judge import HostFacts, Judge
 from pycrawl.model import Outcome
 from pycrawl.policy.priority import FRONT_QUEUES
-from pycrawl.state import meta
+from pycrawl.state import later, meta
 from pycrawl.state.database import Database
 from pycrawl.state.sources import let_due_again
 from pycrawl.state.urls_table import settle_depths
@@ -97,6 +97,7 @@ def judge_anew(
     if before is not None:  # else the crawl is new, or from before there was a ledger: what is queued is wanted
         _Pass(database, judge, settings, on_progress, at_once).run()
         _requeue_visits(database, config, {name for name in settings if before.get(name) != settings[name]})
+        later.queue(database, level_in_sql())
         let_due_again(database)
         _count_queues(database)
     meta.set_judged_under(database, settings)
@@ -210,7 +211,8 @@ class _Pass:
                 )
 
     def _leave_queues(self) -> None:
-        """Remove URLs that stand aside from the other queues; a revisit that they waited for is cancelled."""
+        """Remove URLs that stand aside from the other queues. A revisit that they waited for is cancelled if their page
+        is stored, and else put off until they stand aside no more."""
         is_aside = "(SELECT aside FROM urls WHERE id = {}.url_id) != 0"
         for queue in ("back", "recrawls"):
             self._database.write(f"DELETE FROM {queue} WHERE {is_aside.format(queue)}")
@@ -218,6 +220,10 @@ class _Pass:
             self._database.write(
                 "DELETE FROM front WHERE priority = ? AND url_id IN (SELECT url_id FROM back)", (level,)
             )
+        later.note(
+            self._database,
+            "requeued = 1 AND (document_id = 0 OR digest = x'') AND url_id NOT IN (SELECT url_id FROM sources)",
+        )
         self._database.write(f"UPDATE visits SET requeued = 0 WHERE requeued = 1 AND {is_aside.format('visits')}")
 
 
@@ -233,13 +239,19 @@ def _requeue_visits(database: Database, config: Config, changed: set[str]) -> No
         if group in changed:  # the detail of such a visit is the type, or the language
             rows = database.query("SELECT DISTINCT detail FROM visits WHERE outcome = ?", (str(outcome),)).fetchall()
             for (detail,) in rows:
+                same = ("outcome = ? AND detail = ?", [str(outcome), detail])
                 if wants(detail):
-                    _requeue(database, "outcome = ? AND detail = ?", [str(outcome), detail])
+                    _requeue(database, *same)
+                else:
+                    later.remove_where(database, *same)
 
 
 def _requeue(database: Database, condition: str, values: list[str]) -> None:
-    """Queue the wanted URLs again whose visit meets an SQL condition, and for which nothing was ever stored."""
-    due = f"requeued = 0 AND document_id = 0 AND {condition} AND url_id IN (SELECT id FROM urls WHERE aside = 0)"
+    """Queue the URLs again whose visit meets an SQL condition, and for which nothing was ever stored; those that stand
+    aside when they do so no more."""
+    due = f"requeued = 0 AND document_id = 0 AND {condition}"
+    later.note(database, due, values)
+    due += " AND url_id IN (SELECT id FROM urls WHERE aside = 0)"
     database.write(
         f"INSERT OR IGNORE INTO front SELECT {level_in_sql()}, urls.id, urls.host_id, 1"
         f" FROM visits JOIN urls ON urls.id = visits.url_id WHERE {due}",

@@ -21,8 +21,10 @@ from pycrawl.frontier.judge import Judge
 from pycrawl.frontier.link_keeper import LinkKeeper
 from pycrawl.model import Kind, Via
 from pycrawl.policy.priority import STEPS_UP, priority, raised
+from pycrawl.state import later
 from pycrawl.state.counters import Counters
 from pycrawl.state.database import Database
+from pycrawl.state.documents import set_requeued
 from pycrawl.state.hosts import Hosts
 from pycrawl.state.links import Links
 from pycrawl.state.sources import Sources
@@ -346,14 +348,18 @@ class Sieve:
             self._counters.add(f"aside:{Reason.from_code(code)}", amount)
 
     def _queue(self, wanted: list[tuple[int, str, int, int]]) -> None:
-        """Put URLs (id, url, host id, depth) that no longer stand aside into the front queues, unless visited."""
-        visited = visited_of(self._database, [url_id for url_id, *_ in wanted])
+        """Put URLs (id, url, host id, depth) that no longer stand aside into the front queues, unless they were visited
+        and are not to be asked for again."""
+        ids = [url_id for url_id, *_ in wanted]
+        visited = visited_of(self._database, ids)
+        again = later.take(self._database, ids) & visited
         rows = [
-            (self._level_of(url, host_id, depth, 0), url_id, host_id, 0)
+            (self._level_of(url, host_id, depth, 0), url_id, host_id, int(url_id in again))
             for url_id, url, host_id, depth in wanted
-            if url_id not in visited
+            if url_id not in visited or url_id in again
         ]
         self._front.put(rows)
+        set_requeued(self._database, again, True)
 
     def _count_inlinks(self, looked: Looked) -> None:
         """Count the batch's links, and move URLs that wait in a front queue to a higher one if they have earned it."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pycrawl.model import Via
-from pycrawl.state import change_rates, forget_prints, links, meta, robots, unwanted
+from pycrawl.state import change_rates, forget_prints, later, links, meta, robots, unwanted
 from pycrawl.state.counters import count
 from pycrawl.state.database import Database
 from pycrawl.state.unwanted import FORGOTTEN, Rule, Unwanted, forgotten_text, hash_digits, row_hash
@@ -195,6 +195,7 @@ def _drop_visits(database: Database, not_wanted: Unwanted, seed: int) -> None:
     does, its hash takes the place of its text."""
     chosen = [url_id for (url_id,) in database.query("SELECT url_id FROM forgetting")]
     drop_visits(database, chosen)
+    later.remove(database, chosen)
     links.remove(database, chosen)
     change_rates.remove(database, chosen)
     named = database.query("SELECT url_id, detail FROM visits WHERE detail LIKE '%://%'").fetchall()

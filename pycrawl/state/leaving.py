@@ -13,7 +13,7 @@ from enum import StrEnum
 from itertools import pairwise
 from typing import NamedTuple
 
-from pycrawl.state import documents, forget_prints, links
+from pycrawl.state import documents, forget_prints, later, links
 from pycrawl.state.counters import count
 from pycrawl.state.database import Database
 
@@ -109,11 +109,13 @@ def begin_lost(database: Database, lost: Iterable[int], threshold: float, level:
 
 
 def _queue_again(database: Database, url_ids: str, level: str) -> tuple[int, int]:
-    """Queue visited URLs, given as a JSON list. Returns how many are queued now, and how many stand aside."""
+    """Queue visited URLs, given as a JSON list; those that stand aside when they do so no more. Returns how many are
+    queued now, and how many stand aside."""
     visited = "FROM visits JOIN urls ON urls.id = url_id WHERE url_id IN (SELECT value FROM json_each(?))"
     standing_aside, all_of_them = database.query(
         f"SELECT count(nullif(aside, 0)), count(*) {visited}", (url_ids,)
     ).fetchone()
+    later.note(database, "url_id IN (SELECT value FROM json_each(?))", (url_ids,))
     due = f"{visited} AND requeued = 0 AND aside = 0"
     for number, amount in database.query(f"SELECT {level}, count(*) {due} GROUP BY 1", (url_ids,)).fetchall():
         count(database, f"front:{number}", amount)

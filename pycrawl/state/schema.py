@@ -445,6 +445,13 @@ CREATE TABLE subscriptions (
 );
 """
 
+_ASKED_LATER = """
+-- Visited URLs that are to be asked for again once they stand aside no more; all of them stand aside. Filled when a
+-- setting by which a visit ended so has changed, when a document is lost, and when such a URL has to leave the queues;
+-- emptied when they are let in (`later.py`).
+CREATE TABLE asked_later (url_id INTEGER PRIMARY KEY);
+"""
+
 STEPS: tuple[str | Step, ...] = (
     _FIRST_RELEASE,
     _PASSAGES,
@@ -465,5 +472,6 @@ STEPS: tuple[str | Step, ...] = (
     _ORIGIN_FAILURES,
     _BLOCKS_GO_SOONER,
     _SUBSCRIPTIONS,
+    _ASKED_LATER,
 )
 VERSION = len(STEPS)
