@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
@@ -21,6 +22,24 @@ if TYPE_CHECKING:
 
 _SIZE_UNITS = ("B", "KB", "MB", "GB", "TB")
 _SIZE_STEP = 1000.0  # each unit is so many of the one before
+
+
+class WholeNumber(click.IntRange):
+    """A whole number between two bounds; "x" is not a valid one."""
+
+    name = "whole number"
+
+
+class Share(click.FloatRange):
+    """A number between two bounds, which NaN is not."""
+
+    name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        number = float(super().convert(value, param, ctx))
+        if math.isnan(number):
+            self.fail(f"{value!r} is not a valid {self.name}.", param, ctx)
+        return number
 
 
 directory_type = click.Path(file_okay=False, path_type=Path)

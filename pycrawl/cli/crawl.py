@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pycrawl.cli import output
-from pycrawl.cli.common import crawl_directory, directory_option, moment, open_for_reading
+from pycrawl.cli.common import WholeNumber, crawl_directory, directory_option, moment, open_for_reading
 from pycrawl.cli.repeating import IF_RUNNING, holding, repeat
 from pycrawl.errors import NothingFetched, PycrawlError, StoppedByLimit, UsageError
 from pycrawl.urls.language_tags import DETECTOR, INSTALL
@@ -31,7 +31,8 @@ _INTERRUPTED = 130
 
 
 def _reads(kind: str) -> Any:
-    """Returns a click callback that reads a "duration" or a "size" as pycrawl.toml does."""
+    """Returns a click callback that reads a "duration" or a "size" as pycrawl.toml does; an "interval" is a duration
+    above 0."""
 
     def callback(ctx: click.Context, parameter: click.Parameter, value: str | None) -> float | None:
         from pycrawl import config
@@ -39,18 +40,19 @@ def _reads(kind: str) -> Any:
         if value is None:
             return None
         try:
-            return config.parse_duration(value) if kind == "duration" else config.parse_size(value)
+            number = config.parse_size(value) if kind == "size" else config.parse_duration(value)
         except ValueError as error:
             raise click.BadParameter(str(error)) from None
+        if kind == "interval" and not number:
+            raise click.BadParameter("expected a time between the starts of two runs, such as 6h, found none")
+        return number
 
     return callback
 
 
 @click.command("crawl")
 @directory_option
-@click.option(
-    "--max-pages", metavar="N", type=click.IntRange(1), help="Stop after N pages with a 2xx status in this run."
-)
+@click.option("--max-pages", metavar="N", type=WholeNumber(1), help="Stop after N pages with a 2xx status in this run.")
 @click.option(
     "--max-time", metavar="TIME", callback=_reads("duration"), help="Stop after this time, such as 90s, 30m or 2h."
 )
@@ -63,11 +65,11 @@ def _reads(kind: str) -> Any:
 @click.option(
     "--max-requests",
     metavar="N",
-    type=click.IntRange(1),
+    type=WholeNumber(1),
     help="Stop after N requests of any kind: the budget of a recrawl. robots.txt and 304 answers count too.",
 )
-@click.option("--max-depth", metavar="D", type=click.IntRange(0), help="Follow links at most D steps away from a seed.")
-@click.option("--fetchers", metavar="N", type=click.IntRange(1, 256), help="Number of fetcher processes in this run.")
+@click.option("--max-depth", metavar="D", type=WholeNumber(0), help="Follow links at most D steps away from a seed.")
+@click.option("--fetchers", metavar="N", type=WholeNumber(1, 256), help="Number of fetcher processes in this run.")
 @click.option(
     "--report",
     metavar="FILE",
@@ -92,7 +94,7 @@ def _reads(kind: str) -> Any:
 @click.option(
     "--every",
     metavar="TIME",
-    callback=_reads("duration"),
+    callback=_reads("interval"),
     help="Start a run every so often, such as 6h, until a signal comes; each one reads the settings anew.",
 )
 def command(

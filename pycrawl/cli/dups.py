@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pycrawl.cli import output
-from pycrawl.cli.common import crawl_directory, directory_option, json_option, open_for_reading, plural
+from pycrawl.cli.common import Share, crawl_directory, directory_option, json_option, open_for_reading, plural
 from pycrawl.errors import PycrawlError, UsageError
 
 if TYPE_CHECKING:
@@ -32,12 +32,14 @@ _MOST_MEMBERS = 10  # documents of one cluster that are listed
 @click.option("--all", "find_all", is_flag=True, help="Find all clusters of near-duplicates in the collection.")
 @click.option(
     "--threshold",
-    type=click.FloatRange(0.5, 1.0),
+    metavar="X",
+    type=Share(0.5, 1.0),
     help="Share of their text that near-duplicates have in common; by default content.near_duplicate_threshold.",
 )
 @click.option(
     "--share",
-    type=click.FloatRange(0.01, 1.0),
+    metavar="X",
+    type=Share(0.01, 1.0),
     default=0.1,
     show_default=True,
     help="Share of one text that the other must contain to be listed under shared passages.",

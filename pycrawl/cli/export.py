@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pycrawl.cli import output
-from pycrawl.cli.common import directory_option, duration, parse_moment, plural
+from pycrawl.cli.common import WholeNumber, directory_option, duration, parse_moment, plural
 from pycrawl.errors import PycrawlError
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def _parse_size(ctx: click.Context, parameter: click.Parameter, value: str | Non
 @click.option(
     "--split", metavar="SIZE", callback=_parse_size, help="Write files of about this size: PATH-00001 … (1GB, 100MB)."
 )
-@click.option("--workers", metavar="N", type=click.IntRange(1, 64), help="Number of processes; default: one a core.")
+@click.option("--workers", metavar="N", type=WholeNumber(1, 64), help="Number of processes; default: one a core.")
 @click.option("--force", is_flag=True, help="Overwrite files that exist.")
 def command(path: Path, format_: str, target: str, **options: Any) -> None:
     """Write the collection, or a part of it, into a file for other tools.

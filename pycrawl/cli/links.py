@@ -10,6 +10,7 @@ import click
 
 from pycrawl.cli import output
 from pycrawl.cli.common import crawl_directory, directory_option, json_option
+from pycrawl.errors import PycrawlError
 
 if TYPE_CHECKING:
     from pycrawl.collection.link_view import Linked
@@ -34,6 +35,8 @@ def command(path: Path, url: str, inward: bool, outward: bool, as_json: bool) ->
 
     both = inward == outward
     with Collection(crawl_directory(path).path) as collection:
+        if not collection.links.knows(url):
+            raise PycrawlError(f"{url}: the crawl does not know this URL, so it knows no links. `pycrawl add` adds it.")
         parts = {"out": collection.links.of(url) if outward or both else (), "in": ()}
         parts["in"] = collection.links.into(url) if inward or both else ()
         for direction, links in parts.items():

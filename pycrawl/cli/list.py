@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pycrawl.cli import output
-from pycrawl.cli.common import crawl_directory, directory_option, moment, open_for_reading, parse_moment
+from pycrawl.cli.common import WholeNumber, crawl_directory, directory_option, moment, open_for_reading, parse_moment
 from pycrawl.errors import UsageError
 
 if TYPE_CHECKING:
@@ -41,14 +41,12 @@ def check_reason(reason: str) -> None:
     "--changed-since", metavar="TIME", callback=parse_moment,
     help="Only pages that are new, changed or gone since then (2026-03-01T18:00, or 12h: in the last 12 hours).",
 )  # fmt: skip
-@click.option(
-    "--language", metavar="L", default="", help='Only URLs whose newest document is in it: "pt" means "pt-BR" too.'
-)
+@click.option("--language", metavar="L", help='Only URLs whose newest document is in it: "pt" means "pt-BR" too.')
 @click.option(
     "--due", is_flag=True,
     help="Only URLs that may be asked for now: queued ones, and visited ones that a recrawl chooses from.",
 )  # fmt: skip
-@click.option("--limit", metavar="N", type=click.IntRange(min=1), help="Stop after N URLs.")
+@click.option("--limit", metavar="N", type=WholeNumber(min=1), help="Stop after N URLs.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, one object on each line, for programs.")
 def command(
     path: Path,
@@ -56,7 +54,7 @@ def command(
     reason: str,
     host: str | None,
     changed_since: float | None,
-    language: str,
+    language: str | None,
     due: bool,
     limit: int | None,
     as_json: bool,
@@ -75,6 +73,7 @@ def command(
     """
     from pycrawl.collection.hosts_named import host_ids
     from pycrawl.state.ledger import Filter
+    from pycrawl.urls.language_tags import wanted_tag
 
     check_reason(reason)
     directory = crawl_directory(path)
@@ -86,7 +85,7 @@ def command(
             reason,
             host_ids(database, host) if host else None,
             changed_since=changed_since,
-            language=language,
+            language="" if language is None else wanted_tag(language),
         )
         output.write_lines(
             _as_json(one, change) if as_json else _line(one, change, now)

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from pycrawl.cli import output, result_file
-from pycrawl.cli.common import crawl_directory, directory_option, json_option, plural, size, step_progress
+from pycrawl.cli.common import WholeNumber, crawl_directory, directory_option, json_option, plural, size, step_progress
 from pycrawl.errors import UsageError
 
 
@@ -17,7 +17,7 @@ from pycrawl.errors import UsageError
 @click.option(
     "--sample",
     metavar="N",
-    type=click.IntRange(0),
+    type=WholeNumber(0),
     default=2_000,
     show_default=True,
     help="Documents that are read for languages and rights signals, evenly over the collection.",

@@ -12,6 +12,7 @@ import click
 
 from pycrawl.cli import output, result_file
 from pycrawl.cli.common import (
+    WholeNumber,
     crawl_directory,
     directory_option,
     json_option,
@@ -51,13 +52,11 @@ def _days(ctx: click.Context, parameter: click.Parameter, value: str) -> float:
 @click.option(
     "--pages",
     metavar="N",
-    type=click.IntRange(1, _MOST_PAGES),
+    type=WholeNumber(1, _MOST_PAGES),
     help="Pages in the collection; by default 10,000, or one for each line of --rates or page of the crawl.",
 )
-@click.option("--budget", metavar="B", type=click.IntRange(1), required=True, help="Pages that are asked for in a day.")
-@click.option(
-    "--days", metavar="D", type=click.IntRange(1, _MOST_DAYS), default=60, show_default=True, help="How long."
-)
+@click.option("--budget", metavar="B", type=WholeNumber(1), required=True, help="Pages that are asked for in a day.")
+@click.option("--days", metavar="D", type=WholeNumber(1, _MOST_DAYS), default=60, show_default=True, help="How long.")
 @click.option(
     "--rates",
     "rates_file",
@@ -75,7 +74,7 @@ def _days(ctx: click.Context, parameter: click.Parameter, value: str) -> float:
     help='The interval of the policy "fixed", such as 20h or 7d.',
 )
 @click.option(
-    "--seed", metavar="N", type=click.IntRange(0), default=0, show_default=True, help="The same seed, the same figures."
+    "--seed", metavar="N", type=WholeNumber(0), default=0, show_default=True, help="The same seed, the same figures."
 )
 @click.option("--plot", "target", metavar="FILE.svg", type=click.Path(path_type=Path), help="Draw the age day by day.")
 @json_option

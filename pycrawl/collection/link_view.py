@@ -51,6 +51,11 @@ class Links:
         """The links on a page, as its newest document has them. Raises NoDocument if it is not stored."""
         return self._collection[url].links
 
+    def knows(self, url: str) -> bool:
+        """True if the crawl knows the URL, whether or not it has any links."""
+        with self._database.explained():
+            return bool(self._id_of(url))
+
     def of(self, url: str) -> Iterator[Linked]:
         """What a URL links, redirects or leads to, as the crawl keeps it: sitemaps, feeds and pages that are not stored
         too."""

@@ -13,6 +13,7 @@ from pycrawl.collection.fields import Needs
 from pycrawl.collection.times import Time, timestamp
 from pycrawl.errors import UsageError
 from pycrawl.state.document_rows import Chosen, Order
+from pycrawl.urls.language_tags import wanted_tag
 
 _STATUS = re.compile(r"[1-5](?:[0-9]{2}|xx)")
 _Choice = TypeVar("_Choice", bound=StrEnum)
@@ -57,7 +58,7 @@ class Selection(NamedTuple):
             _choice(Dedup, "dedup", dedup) if dedup else None,
             kept,
             wanted_status,
-            (language or "").lower(),
+            "" if language is None else wanted_tag(language),
         )
 
     @property

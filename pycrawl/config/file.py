@@ -18,6 +18,8 @@ from pycrawl.foreign.files import read_bytes
 CONFIG_NAME = "pycrawl.toml"
 _MOST_BYTES = 16_000_000  # of the file: room for long lists of hosts
 _EXAMPLE_WIDTH = 100  # characters; comments are wrapped, so that they can be read in any editor
+# A key of so many parts ("a.b.c …"), in a comment or a string too; no setting is one.
+_DEEP_KEY = re.compile(r"""(?<![\w-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){200}""")
 _PLUGINS = "plugins"
 _HOSTS = "host"
 _NO_NAME = "mozilla"  # how nearly all begin: the name of a crawler stands further behind
@@ -48,6 +50,8 @@ def load(path: Path) -> Config:
 
 def parse(text: str, origin: str = CONFIG_NAME) -> Config:
     """Returns the configuration in `text`; `origin` is what error messages call it."""
+    if _DEEP_KEY.search(text):  # the time for one grows with the square of its length, and more
+        raise ConfigError(f"{origin}: not valid TOML for pycrawl: expected keys of a few parts, found one of hundreds")
     try:
         tables = tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # RecursionError: too many brackets inside each other

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from pycrawl.errors import UsageError
+
 DETECTOR = "py3langid"  # the package that tells the language of a text (`parse/language.py`) …
 INSTALL = "pip install 'pycrawl[languages]'"  # … and how to get it
 NO_LANGUAGE = frozenset(("und", "zxx", "mul", "mis", "xx"))
@@ -24,6 +26,14 @@ def tag_of(declared: str) -> str:
     primary = match[1].lower()
     primary = _MEANT.get(primary, primary)
     return "" if primary in NO_LANGUAGE else primary + match[2].lower().replace("_", "-")
+
+
+def wanted_tag(text: str) -> str:
+    """Returns the tag of a language that a person asks for: "pt_BR" → "pt-br". Raises UsageError if it is none."""
+    tag = tag_of(text)
+    if not tag:
+        raise UsageError(f'language: expected a language such as "de" or "pt-BR", found {text!r}')
+    return tag
 
 
 @lru_cache(maxsize=256)

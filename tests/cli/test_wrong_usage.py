@@ -28,6 +28,7 @@ def crawl(tmp_path_factory: pytest.TempPathFactory) -> Crawl:
         ("[scope]\nallow_hosts = ['a b']\n", "scope.allow_hosts: expected a host"),
         ("crawl = 1\n", "[crawl] must be a section"),
         ("\0", "not valid TOML"),
+        ("a." * 50_000 + "b = 1\n", "expected keys of a few parts, found one of hundreds"),
     ],
 )
 def test_a_wrong_configuration_is_named(crawl: Crawl, text: str, words: str) -> None:
@@ -88,3 +89,33 @@ def test_help_and_version() -> None:
     assert "Exit codes: 0 done" in pycrawl("--help").stdout
     assert pycrawl("--version").stdout.startswith("pycrawl, version ")
     assert "--max-pages N" in pycrawl("crawl", "--help").stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("simulate", "--budget", "x"), "'x' is not a valid whole number"),
+        (("crawl", "--max-pages", "1.5"), "'1.5' is not a valid whole number"),
+        (("crawl", "--every", "0"), "expected a time between the starts of two runs, such as 6h"),
+        (("dups", "--all", "--threshold", "nan"), "'nan' is not a valid number"),
+        (("dups", "--share", "nan", "http://example.com/"), "'nan' is not a valid number"),
+        (("list", "--language", "zz9"), 'expected a language such as "de" or "pt-BR", found \'zz9\''),
+        (("list", "--language", ""), "expected a language"),
+        (("export", "--format", "jsonl", "-o", "-", "--language", "zz9"), "expected a language"),
+        (("links", "mailto:x"), "mailto:x: not an http or https URL"),
+    ],
+)
+def test_a_wrong_value_is_named(tmp_path: Path, arguments: tuple[str, ...], words: str) -> None:
+    crawl = Crawl.make(tmp_path / "crawl", ["http://example.com/"])
+    command, *others = arguments
+    refused = crawl.run(command, *others, exit_code=USAGE)
+    assert words in refused.stderr
+    assert refused.stdout == ""
+
+
+def test_links_of_a_url_that_is_not_known(tmp_path: Path) -> None:
+    crawl = Crawl.make(tmp_path / "crawl", ["http://example.com/"])
+    refused = crawl.run("links", "http://example.com/other", exit_code=FAILED)
+    assert "http://example.com/other: the crawl does not know this URL" in refused.stderr
+    assert refused.stdout == ""
+    assert "none" in crawl.run("links", "http://example.com/").stdout

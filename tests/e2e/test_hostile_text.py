@@ -54,6 +54,7 @@ def commands(path: Path, url: str, seeds: Path) -> list[list[str]]:
         *([name, *here, *json, f"{url}/near"] for name in ("versions", "diff") for json in ((), ("--json",))),
         ["versions", *here, EVIL],
         ["diff", *here, "--from", EVIL, f"{url}/near"],
+        *(["links", *here, *json, one] for one in asked for json in ((), ("--json",))),
         ["compact", *here, "--dry-run"],
         ["report", *here, "--json"],
         ["report", *here, "-o", f"/missing{EVIL}/x.html"],
@@ -80,6 +81,12 @@ def commands(path: Path, url: str, seeds: Path) -> list[list[str]]:
         ["help", EVIL],
         ["-C", EVIL, "stats"],
     ]
+
+
+def on_terminals(path: Path, url: str) -> list[list[str]]:
+    """Commands whose output is only for a terminal made visible; elsewhere it is exact."""
+    export = ["export", "-C", str(path), "--format", "jsonl", "-o", "-"]
+    return [["get", "-C", str(path), "--headers", f"{url}/"], export, [*export, "--fields", "url,headers,text,links"]]
 
 
 def on_a_terminal(arguments: list[str]) -> str:
@@ -111,7 +118,7 @@ def test_no_control_character_is_shown(tmp_path: Path, terminal: bool) -> None:
         todo = [
             ["crawl", "-C", str(crawl.path)],
             *commands(crawl.path, site.url, seeds),
-            *([["get", "-C", str(crawl.path), "--headers", f"{site.url}/"]] if terminal else ()),
+            *(on_terminals(crawl.path, site.url) if terminal else ()),
             ["init", str(tmp_path / f"new{EVIL.replace('/', '')}"), "--seed", EVIL],
         ]
         line = [sys.executable, "-c", PROGRAM, json.dumps(todo)]

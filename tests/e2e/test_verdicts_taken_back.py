@@ -17,8 +17,8 @@ def site_of(target: Reply, robots: Reply = NOT_FOUND) -> Site:
     return Site({"/": page("/a", text="first"), "/a": target, "/robots.txt": robots})
 
 
-# What /a answers, robots.txt, the settings that turn it away, and the outcome that it has by them.
-CASES = {
+# What /a answers, robots.txt, and the settings that turn /a away.
+CASES: dict[str, tuple[Reply, Reply, Settings]] = {
     "type": (Reply("a,b\n1,2\n", content_type="text/csv"), NOT_FOUND, {"scope": {"content_types": ["pages"]}}),
     "language": (
         Reply('<html lang="en"><title>A</title><p>words</p></html>'),

@@ -74,7 +74,9 @@ def export(
 ) -> Exported:
     """Write the selected documents. `on_progress` is called with how many are written so far, `on_fault` with a line
     for each document that could not be read."""
-    options = request.options._replace(status=selection.status, language=selection.language)
+    options = request.options._replace(
+        status=selection.status, language=selection.language, ascii_only=_goes_to_a_terminal(request)
+    )
     format_ = new_format(options, collection.config)
     _check(request, options)
     if hasattr(format_, "schema"):
@@ -123,8 +125,12 @@ def _check(request: Request, options: Options) -> None:
         raise UsageError(f"{options.format} is compressed with gzip or not at all, found zstd")
     if is_table and options.compression != "none":
         raise UsageError("parquet compresses by itself; name a file that ends in .parquet")
-    if to_stdout and sys.stdout.isatty() and (options.format != "jsonl" or options.compression != "none"):
+    if _goes_to_a_terminal(request) and (options.format != "jsonl" or options.compression != "none"):
         raise UsageError(f"a terminal cannot show {options.format}: name a file with -o, or let a program read it")
+
+
+def _goes_to_a_terminal(request: Request) -> bool:
+    return str(request.path) == STANDARD_OUTPUT and sys.stdout.isatty()
 
 
 def _index_path(request: Request) -> Path:

@@ -44,7 +44,7 @@ class Options(NamedTuple):
     utf8: bool = False
     dochdr: str = ""  # "wt10g" or "gov2"; empty: as stored
     compression: str = "none"
-    ascii_only: bool = False  # in JSON, write all other characters as escapes
+    ascii_only: bool = False  # in JSON, write all other characters, and control characters, as escapes
     as_parquet: bool = False  # the table of links
     status: str = ""  # conditions of the selection for which the record has to be read
     language: str = ""

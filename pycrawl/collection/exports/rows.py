@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from pycrawl.collection.exports.formats import Options, Piece, Task, compressed, readable
 from pycrawl.collection.fields import Needs, as_json, chosen_fields
 from pycrawl.collection.pages import Link
+from pycrawl.foreign.visible import visible_json
 
 LINK_COLUMNS = ("source", "target", "anchor", "nofollow", "rel", "place")
 _UNSAFE = str.maketrans(dict.fromkeys("\t\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029", " "))
@@ -31,7 +32,8 @@ class JsonlFormat:
 
     def _line(self, task: Task) -> bytes:
         values = as_json(task.document, self._fields)
-        return json.dumps(values, ensure_ascii=self._ascii_only).encode("utf-8", "replace") + b"\n"
+        text = visible_json(json.dumps(values)) if self._ascii_only else json.dumps(values, ensure_ascii=False)
+        return text.encode("utf-8", "replace") + b"\n"
 
 
 class LinksFormat:
