@@ -172,5 +172,7 @@ def test_switched_off_and_on(site: Site, tmp_path: Path) -> None:
 
 
 def test_of_what_is_not_known(crawl: Crawl, site: Site) -> None:
-    assert links(crawl, site.url + "/never") == []
-    assert "none" in crawl.run("links", "--in", site.url + "/never").stdout
+    for options in ((), ("--in",), ("--json",)):
+        refused = crawl.run("links", *options, site.url + "/never", exit_code=1)
+        assert "/never: the crawl does not know this URL" in refused.stderr
+        assert refused.stdout == ""
