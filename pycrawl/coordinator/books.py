@@ -64,7 +64,7 @@ class Books:
         if 200 <= result.status < 300:
             counts.pages += 1
             total["pages_fetched"] += 1
-        if result.status == _NOT_MODIFIED:
+        if result.status == _NOT_MODIFIED and result.outcome is Outcome.NOT_MODIFIED:  # else nobody asked for a 304
             counts.not_modified += 1
             total["not_modified"] += 1
         elif result.outcome is Outcome.ROBOTS_DENIED:

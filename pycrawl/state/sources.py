@@ -17,7 +17,9 @@ from pycrawl.config import Config
 from pycrawl.model import Kind, Outcome, Via
 from pycrawl.policy.source_visits import Watched
 from pycrawl.state.database import Database
+from pycrawl.state.documents import newest_document
 from pycrawl.urls.hints import Hint, unpacked
+from pycrawl.urls.parts import url_hash
 
 NEVER = 9e15  # `next_at` of a source that is queued, or that is not to be asked for again
 _LONGEST_CHAIN = 10  # sitemaps that lead to one another
@@ -104,6 +106,17 @@ class Sources:
             " SELECT id, ?, host_id, ?, ?, ?, iif(visit_id(id), 0, ?)"
             " FROM urls WHERE id = ?",
             (int(kind), found_in, level, over_limit, NEVER, url_id),
+        )
+
+    def leave(self, url_id: int, url: str, seed: int) -> None:
+        """Note that a source is a page again: its last visit is of the newest document stored, if there is one. To be
+        committed by the caller, who asks for it again."""
+        self._mark(url_id, Kind.PAGE)
+        self._database.write("DELETE FROM sources WHERE url_id = ?", (url_id,))
+        newest = newest_document(self._database, url_hash(url, seed))
+        self._database.write(
+            "UPDATE visits SET etag = '', last_modified = '', document_id = ?, digest = ? WHERE id = visit_id(?)",
+            (newest.id, 1, url_id) if newest else (0, b"", url_id),
         )
 
     def _vouch(self, ids: U32, host: str) -> None:

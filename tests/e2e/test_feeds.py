@@ -192,3 +192,27 @@ def test_what_is_no_link_is_taken_for_none(make_crawl: MakeCrawl) -> None:
         assert stored(crawl, site) == wanted | {"/base/linked", "/linked"}
         assert b'<base href="' in crawl.bodies([f"{one}/tag#entry-tag%3Aa%2C2026%3A1"]).popitem()[1]
         crawl.verify()
+
+
+def test_a_page_that_was_a_feed_once_is_a_page_again(make_crawl: MakeCrawl) -> None:
+    """Nothing but its answer said that it is a feed. Its versions are kept, and the next ones stored."""
+    with Site({"/": page("/x", text="front"), "/x": page(text="first"), "/named": page()}) as site:
+        url = f"{site.url}/x"
+        settings: Settings = {"recrawl": {"min_interval": 0}, "feeds": {"min_interval": 0, "max_interval": 1}}
+        crawl = make_crawl([f"{site.url}/"], settings)
+        crawl.run("crawl")
+        feed = Reply(rss(f"{site.url}/named"), content_type=RSS_TYPE)
+        for answer, versions in (
+            (feed, 1),
+            (page(text="first"), 1),
+            (feed, 1),
+            (page(text="another text altogether"), 2),
+        ):
+            site.pages["/x"] = answer
+            time.sleep(1.1)  # until the feed is due
+            crawl.run("crawl", "--recrawl")
+            crawl.verify()
+            assert crawl.documents_by_url()[url] == versions
+            assert crawl.why(url)["state"] == "done", crawl.why(url)
+        assert crawl.why(url)["reason"] == "fetched"
+        assert list(crawl.bodies([url]).values()) == [site.pages["/x"].body.encode()]

@@ -99,3 +99,13 @@ def test_ten_nights_of_known_changes(sites: dict[str, Site], make_crawl: MakeCra
     finally:
         for site in sites.values():
             site.__exit__(None, None, None)
+
+
+def test_a_304_that_nobody_asked_for_is_a_failure_and_no_page_unchanged(make_crawl: MakeCrawl) -> None:
+    with Site({"/": page("/a", text="one"), "/a": page(text="two")}) as site:
+        crawl = make_crawl([f"{site.url}/"], {"recrawl": {"min_interval": 0}})
+        crawl.run("crawl")
+        site.pages["/a"] = Reply(status=304)
+        told = crawl.run("crawl", "--recrawl").stdout
+        assert "2 requests: 0 new, 0 changed, 0 gone, 1 unchanged, 1 failed" in told
+        assert crawl.stats()["not_modified"] == 0

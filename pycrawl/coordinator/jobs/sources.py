@@ -87,10 +87,22 @@ class SourceJobs:
         if conduct.goes_back or (conduct.retry and not last_try):
             self._settler.settle(lease, result)
             return
+        if self._is_page_again(entry, result):
+            self._session.sources.leave(entry.url_id, entry.url, self._session.seed)
+            self._run.frontier.put_back(lease.queue, entry)
+            return
         entry.tries += 1
         if conduct.is_error:
             log.info("%s: %s %s %s", entry.url, result.outcome, result.status or "", result.detail)
         self._finish(lease, result)
+
+    def _is_page_again(self, entry: Entry, result: FetchResult) -> bool:
+        """True if a feed answers what is none, and nothing but an earlier answer said that it is one. It must have been
+        read before: so a page that names itself as a feed is not asked for again and again."""
+        if result.outcome is not Outcome.BAD_FEED or not 200 <= result.status < 300:
+            return False
+        facts = source_of(self._session.database, entry.url_id)
+        return facts is not None and facts.read_at > 0 and not facts.hub and not self._own_ask(entry)
 
     def _finish(self, lease: Lease, result: FetchResult) -> None:
         """Enter the visit, when the next one is, and what the source names. The open group commits them together."""
