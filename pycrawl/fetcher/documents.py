@@ -20,7 +20,7 @@ from pycrawl.parse.documents import convert
 
 MOST_BYTES = 64_000_000  # of documents that have not come back; one alone may be larger
 _CONVERTERS = 2  # so that others do not wait for a document that takes long
-_MANY_DOCUMENTS = 128  # that have not come back; from then on …
+_MANY_DOCUMENTS = 512  # that have not come back; from then on …
 _MANY_BYTES = MOST_BYTES // 2  # … or from this size on, the hosts of further ones wait for their conversion
 
 OnConverted = Callable[[FetchJob, Response, Converted], None]
