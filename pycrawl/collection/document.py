@@ -223,7 +223,7 @@ class Document:
 
     @property
     def json_ld(self) -> list[Any]:
-        """What the page says about itself as JSON-LD: the values of its blocks. Empty for what is no page."""
+        """The JSON-LD in the page: the values of its blocks. That of a document which is JSON-LD is its value."""
         return self._pages.json_ld(self.row, self.body)
 
     @property

@@ -131,7 +131,7 @@ _FIELDS = (
         "list of values",
         Needs.RECORD,
         lambda one: one.json_ld,
-        'the JSON-LD in the page (`<script type="application/ld+json">`); in Parquet as text',
+        'the JSON-LD in the page (`<script type="application/ld+json">`), or the document itself; in Parquet as text',
     ),
     Field(
         "body",

@@ -131,13 +131,17 @@ class Pages:
         return language_of(parsed.language, parsed.content_or_text, True)
 
     def json_ld(self, row: DocumentRow, body: bytes) -> list[Any]:
-        """Returns the values of the blocks of JSON-LD in a page."""
-        if b"ld+json" not in body.lower():
+        """Returns the values of the blocks of JSON-LD in a page, or the value of a document that is JSON-LD."""
+        content_type = row.document.content_type
+        is_whole = content_type.lower().startswith("application/ld+json")
+        if not is_whole and b"ld+json" not in body.lower():
             return []
         from pycrawl.parse.charset import read
-        from pycrawl.parse.json_ld import json_ld
+        from pycrawl.parse.json_ld import json_ld, values
 
-        text, _ = read(body, row.document.content_type)
+        if is_whole:
+            return values(body.decode("utf-8", "replace"))
+        text, _ = read(body, content_type)
         return json_ld(text)
 
     def html(self, row: DocumentRow, body: bytes) -> bytes:

@@ -36,6 +36,7 @@ _EPUB = DocumentKind("EPUB", "epub", "lxml", ZIP_SIGNATURE)
 _CSV = DocumentKind("CSV", "csv_table")
 _MARKDOWN = DocumentKind("Markdown", "markdown")
 _XML = DocumentKind("XML", "xml_text", "lxml")
+_JSON_LD = DocumentKind("JSON-LD", "json_ld")
 _MAIL = DocumentKind("e-mail", "mail", "lxml")
 _OLD_WORD = DocumentKind("old Word", "old_office", "", OLE_SIGNATURE)
 
@@ -64,6 +65,7 @@ KINDS = {
     "application/xml": _XML,
     "text/xml": _XML,
     "application/docbook+xml": _XML,
+    "application/ld+json": _JSON_LD,
     "message/rfc822": _MAIL,
     "application/mbox": _MAIL,
     "application/msword": _OLD_WORD,

@@ -12,7 +12,8 @@ import pypdfium2 as pdfium
 import pypdfium2.raw as raw
 
 from pycrawl.convert.facts import iso_date
-from pycrawl.convert.pdf_accents import with_accents
+from pycrawl.convert.pdf_accents import has_accents, put_accents
+from pycrawl.convert.pdf_gaps import GluedWords
 from pycrawl.convert.simple_page import SimplePage, Trouble, Unconvertible
 
 MOST_PAGES = 2_000
@@ -27,6 +28,7 @@ _BROKEN_WORD = re.compile("[\ufffe\x02](\r?\n)?|\xad\r?\n")
 # Fonts of TeX without names for their letters: pdfium gives the codes of ligatures (encodings OT1 and T1).
 _LIGATURES = dict(zip("\x0b\x0c\x0e\x0f\x1b\x1c\x1d\x1e\x1f", "ff fi ffi ffl ff fi fl ffi ffl".split(), strict=True))
 _LIGATURE = re.compile("(?<=[^\\W\\d_])[\x0b\x0c\x0e\x0f\x1b-\x1f]|[\x0b\x0c\x0e\x0f\x1b-\x1f](?=[^\\W\\d_])")
+_BY_ROFF = re.compile("(?i)roff")  # a program that wrote the document
 _HAS_ADDRESS = re.compile("(?i)://|www\\.|@")
 _NUMBERING = re.compile(r"^[\dA-Z]{1,3}(\.\d{1,3}){0,6}\.?\s+")
 
@@ -72,6 +74,7 @@ def _language(pdf: pdfium.PdfDocument) -> str:
 def _read_pages(pdf: pdfium.PdfDocument, page: SimplePage) -> int:
     """Write the pages; returns how many could not be read."""
     headings = _outline(pdf)
+    glued = GluedWords() if _BY_ROFF.search(pdf.get_metadata_value("Creator")) else None
     damaged = 0
     for number in range(min(len(pdf), MOST_PAGES)):
         page.check()
@@ -81,7 +84,7 @@ def _read_pages(pdf: pdfium.PdfDocument, page: SimplePage) -> int:
             damaged += 1
             continue
         try:
-            _read_page(pdf, sheet, headings.get(number, {}), page)
+            _read_page(pdf, sheet, headings.get(number, {}), glued, page)
         except pdfium.PdfiumError:
             damaged += 1
         finally:
@@ -89,10 +92,16 @@ def _read_pages(pdf: pdfium.PdfDocument, page: SimplePage) -> int:
     return damaged
 
 
-def _read_page(pdf: pdfium.PdfDocument, sheet: pdfium.PdfPage, headings: dict[str, int], page: SimplePage) -> None:
+def _read_page(
+    pdf: pdfium.PdfDocument,
+    sheet: pdfium.PdfPage,
+    headings: dict[str, int],
+    glued: GluedWords | None,
+    page: SimplePage,
+) -> None:
     text_page = sheet.get_textpage()
     try:
-        text = _text(text_page)
+        text = _text(text_page, glued)
         links = list(_annotations(pdf, sheet, text_page, len(text)))
         if _HAS_ADDRESS.search(text):
             links += _addresses(text_page, {href for _, href in links})
@@ -111,13 +120,21 @@ def _read_page(pdf: pdfium.PdfDocument, sheet: pdfium.PdfPage, headings: dict[st
     page.end("section")
 
 
-def _text(text_page: pdfium.PdfTextPage) -> str:
+def _text(text_page: pdfium.PdfTextPage, glued: GluedWords | None) -> str:
     """Returns the text of a page, a line for each of its lines, its letters and words put together again."""
     size = 2 * raw.FPDFText_CountChars(text_page) + 1  # in code units; one character may be two
     buffer = (ctypes.c_ushort * size)()
     length = raw.FPDFText_GetText(text_page, 0, size - 1, buffer) - 1
     text = bytes(memoryview(buffer)[: max(length, 0)]).decode("utf-16-le", "replace")
-    return _mended(text if text.isascii() else with_accents(text, text_page))
+    accented = has_accents(text)
+    if (not accented and glued is None) or max(text, default="") > "\uffff":  # pdfium counts code units
+        return _mended(text)
+    letters = list(text)
+    if glued is not None:
+        glued.cut(letters, text, text_page)
+    if accented:
+        put_accents(letters, text, text_page)
+    return _mended("".join(letters))
 
 
 def _mended(text: str) -> str:

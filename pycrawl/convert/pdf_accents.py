@@ -12,7 +12,7 @@ import pypdfium2 as pdfium
 import pypdfium2.raw as raw
 
 # Accents, and what they are as combining characters.
-_ABOVE = dict(zip("\xa8\xb4ˆ˜˘˙˚˝ˇ", "\u0308\u0301\u0302\u0303\u0306\u0307\u030a\u030b\u030c", strict=True))
+_ABOVE = dict(zip("`\xa8\xb4ˆ˜˘˙˚˝ˇ", "\u0300\u0308\u0301\u0302\u0303\u0306\u0307\u030a\u030b\u030c", strict=True))
 _BELOW = dict(zip("˛\xb8", "\u0328\u0327", strict=True))
 _ACCENTS = _ABOVE | _BELOW
 _ACCENT = re.compile(f"[{''.join(_ACCENTS)}]")
@@ -23,22 +23,24 @@ _TOLERANCE = 0.05
 _WORD_GAP = 0.1  # letters that are closer are of one word
 
 
-class _Box(NamedTuple):
+class Box(NamedTuple):
     left: float
     right: float
     bottom: float
     top: float
 
 
-def with_accents(text: str, text_page: pdfium.PdfTextPage) -> str:
-    """Returns the text of a page with its accents on their letters."""
+def put_accents(letters: list[str], text: str, text_page: pdfium.PdfTextPage) -> None:
+    """Put the accents of a page on their letters. `letters` are those of `text`, each in its place; what is moved or
+    removed leaves an empty one behind."""
     places = [match.start() for match in _ACCENT.finditer(text)]
-    if not places or len(places) * len(text) > _MOST_SEARCHED or max(text) > "\uffff":  # pdfium counts code units
-        return text
-    letters = list(text)
-    for place in places:
-        _put_on_letter(place, letters, text_page)
-    return "".join(letters)
+    if len(places) * len(text) <= _MOST_SEARCHED:
+        for place in places:
+            _put_on_letter(place, letters, text_page)
+
+
+def has_accents(text: str) -> bool:
+    return _ACCENT.search(text) is not None
 
 
 def _put_on_letter(place: int, letters: list[str], text_page: pdfium.PdfTextPage) -> None:
@@ -66,20 +68,27 @@ def _close_gap(place: int, letters: list[str], text_page: pdfium.PdfTextPage, mo
         after += 1
     if before < 0 or after >= len(letters) or after - before == 2:
         return
-    left, right = (
-        _box(text_page, raw.FPDFText_GetCharIndexFromTextIndex(text_page, where)) for where in (before, after)
-    )
-    if abs(right.left - left.right) < most and right.bottom < left.top and left.bottom < right.top:
+    indexes = [raw.FPDFText_GetCharIndexFromTextIndex(text_page, where) for where in (before, after)]
+    left, right = (_box(text_page, index) for index in indexes)
+    gap = loose_box(text_page, indexes[1]).left - loose_box(text_page, indexes[0]).right
+    if abs(gap) < most and right.bottom < left.top and left.bottom < right.top:
         letters[before + 1 : after] = [""] * (after - before - 1)
 
 
-def _box(text_page: pdfium.PdfTextPage, index: int) -> _Box:
+def _box(text_page: pdfium.PdfTextPage, index: int) -> Box:
+    """Returns where the ink of a letter is."""
     sides = [ctypes.c_double() for _ in range(4)]
     raw.FPDFText_GetCharBox(text_page, index, *sides)
-    return _Box(*[side.value for side in sides])
+    return Box(*[side.value for side in sides])
+
+
+def loose_box(text_page: pdfium.PdfTextPage, index: int) -> Box:
+    """Returns the room that a letter takes: as wide as its advance, as high as its line."""
+    rect = raw.FS_RECTF()
+    raw.FPDFText_GetLooseCharBox(text_page, index, rect)
+    return Box(rect.left, rect.right, rect.bottom, rect.top)
 
 
 def _height(text_page: pdfium.PdfTextPage, index: int) -> float:
-    rect = raw.FS_RECTF()
-    raw.FPDFText_GetLooseCharBox(text_page, index, rect)
-    return float(rect.top - rect.bottom)
+    box = loose_box(text_page, index)
+    return box.top - box.bottom

@@ -26,12 +26,13 @@ def json_ld(markup: str) -> list[Any]:
             break
         done = end.end()
         if end.start() - start.end() <= _LONGEST:
-            found += _values(markup[start.end() : end.start()].strip())
+            found += values(markup[start.end() : end.start()])
     return found
 
 
-def _values(block: str) -> list[Any]:
-    """Returns the value of a block, if it has one."""
+def values(block: str) -> list[Any]:
+    """Returns the value of a block, or of a whole document, if it has one."""
+    block = block.strip().removeprefix("\ufeff")
     for begin, end in _WRAPPINGS:
         block = block.removeprefix(begin).removesuffix(end).strip()
     try:

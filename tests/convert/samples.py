@@ -27,11 +27,16 @@ def zipped(files: dict[str, str | bytes]) -> bytes:
 
 
 def pdf(
-    pages: tuple[str, ...] = (HEADING, "Grey herons nest in tall trees."), *, link: str = LINK, encrypted: bool = False
+    pages: tuple[str, ...] = (HEADING, "Grey herons nest in tall trees."),
+    *,
+    link: str = LINK,
+    encrypted: bool = False,
+    creator: str = "",
 ) -> bytes:
     """Returns a PDF with one line of text on each page, and a link on the first."""
     kids = " ".join(f"{6 + 2 * number} 0 R" for number in range(len(pages)))
-    info = f"<< /Title ({TITLE}) /Author (Erna M\\374ller) /CreationDate (D:20240501120000+02'00') >>"
+    date = "/CreationDate (D:20240501120000+02'00')"
+    info = f"<< /Title ({TITLE}) /Author (Erna M\\374ller) {date} /Creator ({creator}) >>"
     objects = [
         "<< /Type /Catalog /Pages 2 0 R /Lang (en-GB) >>",
         f"<< /Type /Pages /Kids [{kids}] /Count {len(pages)} >>",
@@ -283,3 +288,6 @@ MAIL = (
     "Content-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: 8bit\r\n\r\n"
     f"{HEADING}\r\n\r\n{TEXT}\r\nSee {LINK}.\r\n"
 ).encode()
+
+JSON_LD = f"""\ufeff{{"@context": "https://schema.org", "@type": "Article", "headline": "{TITLE}",
+"inLanguage": "en-GB", "url": "{LINK}", "articleBody": ["{TEXT}", 7, null]}}""".encode()

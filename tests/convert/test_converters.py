@@ -67,6 +67,8 @@ BAD = [
     ("xml_text", samples.XML[:200], Trouble.DAMAGED),
     ("xml_text", (BOMB + "<x>&a9;</x>").encode(), Trouble.TOO_LARGE),
     ("mail", b"\x89PNG\r\n", Trouble.DAMAGED),
+    ("json_ld", samples.JSON_LD[:90], Trouble.DAMAGED),
+    ("json_ld", b"[" * 1_000_000, Trouble.DAMAGED),
     ("old_office", LOCKED_OFFICE, Trouble.ENCRYPTED),
 ]
 
@@ -106,6 +108,9 @@ def test_pdf() -> None:
         # StandardEncoding's accents, drawn above and below letters, as old fonts of TeX do.
         ("by ) Tj [(Schr\\310) 450 (oder and Lu\\317) 420 (cka)] TJ (", "by Schröder and Lučka"),
         ("en ) Tj [(fran\\313) 400 (cais)] TJ (", "en français"),
+        ("un ) Tj [(probl\\301) 450 (eme)] TJ (", "un problème"),
+        ("on ) Tj [(mediuj) -250 (\\316) 533 (a)] TJ (", "on mediują"),
+        ("as \\301a\\301 says", "as `a` says"),
         ("a de\\034nition of \\035ow", "a definition of flow"),
         ("\\014rst: o\\016ce", "first: office"),
         ("see 7 \\310 8", "see 7 ¨ 8"),
@@ -113,6 +118,22 @@ def test_pdf() -> None:
 )
 def test_letters_and_words_of_a_pdf_are_put_together(drawn: str, read: str) -> None:
     assert read in convert("pdf", samples.pdf((drawn,), link="https://a.example/")).html()
+
+
+def test_words_that_groff_moved_apart_are_not_glued() -> None:
+    apart = "(ne) Tj 3 Tc (wo) Tj 0 Tc [250 (bject)] TJ"
+    drawn = f"this is ) Tj {apart} ( as ) Tj {apart} ( and a ) Tj (newobject"
+    html = convert("pdf", samples.pdf((drawn,), creator="groff version 1.22.4")).html()
+    assert "this is new object as new object and a newobject" in html
+
+
+def test_json_ld_has_texts_and_no_links() -> None:
+    page = convert("json_ld", samples.JSON_LD)
+    assert (page.title, page.language) == (TITLE, "en-GB")
+    assert [line for line in page.html().splitlines() if line.startswith("<p>")] == [
+        f"<p>{text}</p>" for text in (TITLE, "en-GB", SHOWN_TEXT)
+    ]
+    assert "href" not in page.html()
 
 
 def test_slides_come_in_their_order_with_notes() -> None:

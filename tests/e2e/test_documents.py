@@ -11,7 +11,7 @@ import pytest
 
 from pycrawl.crawl import fetch_log
 from tests.convert import samples
-from tests.convert.samples import TEXT, TITLE
+from tests.convert.samples import LINK, TEXT, TITLE
 from tests.e2e.crawling import Crawl
 from tests.e2e.site import Reply, Site, page
 
@@ -39,6 +39,7 @@ def site() -> Iterator[Site]:
             "/scan1.pdf",
             "/scan2.pdf",
             "/plain",
+            "/data",
             text="the start",
         ),
         "/report.pdf": document(REPORT),
@@ -50,6 +51,7 @@ def site() -> Iterator[Site]:
         "/scan2.pdf": document(samples.pdf(("", "", ""))),
         "/from-the-report": page(text="a page that only the report names"),
         "/plain": page(text="another page"),
+        "/data": document(samples.JSON_LD, "application/ld+json"),
     }
     with Site(pages) as running:
         yield running
@@ -67,6 +69,8 @@ def test_documents_are_stored_read_and_followed(tmp_path: Path, site: Site) -> N
     for name in ("letter.docx", "mixed.doc"):
         read = json.loads(crawl.run("get", "--json", f"{site.url}/{name}").stdout)
         assert (read["title"], TEXT in read["text"], read["words"] > 0) == (TITLE, True, True)
+    data = json.loads(crawl.run("get", "--json", f"{site.url}/data").stdout)
+    assert (data["title"], data["json_ld"][0]["url"], data["links"]) == (TITLE, LINK, [])
     assert crawl.why(f"{site.url}/secret.pdf")["visit"]["detail"].startswith("conversion-failed: encrypted")
     assert crawl.why(f"{site.url}/bomb.docx")["visit"]["detail"].startswith("conversion-failed: too-large")
     assert "encrypted" in crawl.run("get", "--text", f"{site.url}/secret.pdf", exit_code=1).stderr
