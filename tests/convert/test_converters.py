@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import gzip
 import shutil
+import zipfile
 from importlib import import_module
+from io import BytesIO
 from pathlib import Path
 
 import pytest
 
+from pycrawl.convert import sheets
 from pycrawl.convert.simple_page import SimplePage, Trouble, Unconvertible
 from tests.convert import samples
 from tests.convert.samples import AUTHOR, HEADING, LINK, TEXT, TITLE
@@ -197,6 +200,22 @@ def test_cells_that_are_there_several_times_are_written_as_often() -> None:
     row = f'<table:table-row table:number-rows-repeated="2">{cells}</table:table-row>'
     html = convert("opendocument", samples.open_document("spreadsheet", f"<table:table>{row}</table:table>")).html()
     assert html.count("<tr><td>7</td><td>7</td><td>7</td><td></td></tr>") == 2
+
+
+def test_numbers_of_a_sheet_may_have_spaces_before_them() -> None:
+    sound = samples.sheet()
+    with zipfile.ZipFile(BytesIO(sound)) as archive:
+        files = {name: archive.read(name).decode() for name in archive.namelist()}
+    name = "xl/worksheets/sheet1.xml"
+    files[name] = files[name].replace("</sheetData>", '<row><c t="n"><v>  41</v></c></row></sheetData>')
+    html = convert("sheets", samples.zipped(dict(files))).html()
+    assert "<td>41</td>" in html
+    assert html.count(HEADING) == convert("sheets", sound).html().count(HEADING)
+
+
+@pytest.mark.parametrize("value", ["H\0e\0r\0o\0n\0", "Heron"])
+def test_letters_of_excel_95(value: str) -> None:
+    assert sheets._shown(value) == "Heron"
 
 
 def test_old_word_files_are_read_by_a_program_that_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:

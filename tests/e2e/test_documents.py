@@ -80,6 +80,24 @@ def test_documents_are_stored_read_and_followed(tmp_path: Path, site: Site) -> N
     crawl.verify()
 
 
+def test_an_unchanged_document_keeps_its_trouble(tmp_path: Path, site: Site) -> None:
+    site.pages["/"] = page("/x")
+    crawl = Crawl.make(tmp_path / "crawl", [f"{site.url}/"], {"recrawl": {"min_interval": 0}})
+    found = []
+    for reply in (document(REPORT[:500]), document(REPORT[:500]), document(REPORT), document(REPORT)):
+        site.pages["/x"] = reply
+        crawl.run("crawl", "--recrawl")
+        visit = crawl.why(f"{site.url}/x")["visit"]
+        found.append((visit["outcome"], str(visit["detail"] or "").partition(" (")[0]))
+    assert found == [
+        ("fetched", "conversion-failed: damaged"),
+        ("not-modified", "conversion-failed: damaged"),
+        ("fetched", ""),
+        ("not-modified", ""),
+    ]
+    crawl.run("verify", "--deep")
+
+
 def test_a_wider_setting_fetches_the_documents_that_were_met(tmp_path: Path, site: Site) -> None:
     scope = {"follow_external": False, "content_types": ["pages"]}
     crawl = Crawl.make(tmp_path / "crawl", [f"{site.url}/"], {"scope": scope})

@@ -6,7 +6,7 @@ from __future__ import annotations
 import logging
 from typing import NamedTuple
 
-from pycrawl.convert.simple_page import CONVERSION_FAILED
+from pycrawl.convert.simple_page import CONVERSION_FAILED, NOT_READ
 from pycrawl.coordinator.jobs.observing import found_without_page, marks_to_keep, observation
 from pycrawl.coordinator.leases import Lease
 from pycrawl.coordinator.run import Run
@@ -225,7 +225,10 @@ class Settler:
 
 
 def with_what_is_known(visit: Visit, last: Visit, result: FetchResult) -> Visit:
-    """Returns a visit that brought no page, with the document, the digest and the validators of the last one."""
+    """Returns a visit that brought no page, with the document, the digest and the validators of the last one; if the
+    document is the same, also with what was wrong with it."""
+    if result.outcome is Outcome.NOT_MODIFIED and last.detail.startswith((CONVERSION_FAILED, NOT_READ)):
+        visit = visit._replace(detail=visit.detail or last.detail)
     if result.outcome is not Outcome.NOT_MODIFIED or result.kind is Kind.HEAD:
         visit = visit._replace(etag=last.etag, last_modified=last.last_modified)
     return visit._replace(digest=last.digest, document_id=last.document_id, unkept=last.unkept)
