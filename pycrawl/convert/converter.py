@@ -18,7 +18,9 @@ from pycrawl.convert.kinds import DocumentKind
 from pycrawl.convert.process import ANSWER, REQUEST, Facts
 from pycrawl.convert.simple_page import CONVERSION_FAILED, MOST_LETTERS, Trouble
 
-PATIENCE_SECONDS = 120.0  # for one document; its CPU time is bounded far below, so this is for a machine that is stuck
+# Without an answer, and without CPU time spent on one: such a process is stuck. One that works has a bound for its CPU
+# time; how long that takes depends on what else the machine does, as pages go first.
+PATIENCE_SECONDS = 120.0
 _MOST_HTML = 4 * MOST_LETTERS + 10_000  # bytes of an answer
 _MOST_FACTS = 10_000
 _READ_BYTES = 1 << 20
@@ -50,12 +52,15 @@ class Converter:
     def __init__(self, patience: float = PATIENCE_SECONDS) -> None:
         self._patience = patience
         self._process: subprocess.Popen[bytes] | None = None
+        self._deadline = 0.0  # monotonic: when the process counts as stuck …
+        self._used = 0.0  # … if it has used no more CPU seconds than these
 
     def convert(self, kind: DocumentKind, data: bytes) -> Converted:
         """Returns the document as HTML. Never raises for what is in the document."""
         process = self._process or self._start()
         try:
-            facts, html = self._exchange(process, kind.module.encode(), data, time.monotonic() + self._patience)
+            self._deadline, self._used = time.monotonic() + self._patience, _cpu_seconds(process.pid)
+            facts, html = self._exchange(process, kind.module.encode(), data)
         except _Died as died:
             return Converted(b"", 0, *self._post_mortem(process, str(died)))
         if facts.is_last:
@@ -93,27 +98,25 @@ class Converter:
             os.set_blocking(pipe.fileno(), False)
         return self._process
 
-    def _exchange(
-        self, process: subprocess.Popen[bytes], module: bytes, data: bytes, deadline: float
-    ) -> tuple[Facts, bytes]:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        self._write(process.stdin.fileno(), REQUEST.pack(len(module), len(data)) + module, deadline)
-        self._write(process.stdin.fileno(), data, deadline)
-        told_length, html_length = ANSWER.unpack(self._read(process.stdout.fileno(), ANSWER.size, deadline))
+    def _exchange(self, process: subprocess.Popen[bytes], module: bytes, data: bytes) -> tuple[Facts, bytes]:
+        self._write(process, REQUEST.pack(len(module), len(data)) + module)
+        self._write(process, data)
+        told_length, html_length = ANSWER.unpack(self._read(process, ANSWER.size))
         if told_length > _MOST_FACTS or html_length > _MOST_HTML:
             raise _Died("an answer that is too long")
-        told = self._read(process.stdout.fileno(), told_length, deadline)
-        html = self._read(process.stdout.fileno(), html_length, deadline)
+        told = self._read(process, told_length)
+        html = self._read(process, html_length)
         try:
             return Facts(**json.loads(told)), html
         except (ValueError, TypeError):
             raise _Died("an answer that is none") from None
 
-    def _write(self, fd: int, data: bytes, deadline: float) -> None:
+    def _write(self, process: subprocess.Popen[bytes], data: bytes) -> None:
+        assert process.stdin is not None
+        fd = process.stdin.fileno()
         view = memoryview(data)
         while view:
-            self._wait(fd, select.POLLOUT, deadline)
+            self._wait(process, fd, select.POLLOUT)
             try:
                 view = view[os.write(fd, view) :]
             except BlockingIOError:
@@ -121,10 +124,12 @@ class Converter:
             except BrokenPipeError:
                 raise _Died("") from None
 
-    def _read(self, fd: int, length: int, deadline: float) -> bytes:
+    def _read(self, process: subprocess.Popen[bytes], length: int) -> bytes:
+        assert process.stdout is not None
+        fd = process.stdout.fileno()
         parts = []
         while length:
-            self._wait(fd, select.POLLIN, deadline)
+            self._wait(process, fd, select.POLLIN)
             part = os.read(fd, min(length, _READ_BYTES))
             if not part:
                 raise _Died("")
@@ -132,11 +137,14 @@ class Converter:
             length -= len(part)
         return b"".join(parts)
 
-    def _wait(self, fd: int, event: int, deadline: float) -> None:
+    def _wait(self, process: subprocess.Popen[bytes], fd: int, event: int) -> None:
         poll = select.poll()
         poll.register(fd, event)
-        if not poll.poll(max(0.0, deadline - time.monotonic()) * 1000):
-            raise _Died(f"no answer for {self._patience:g} s")
+        while not poll.poll(max(0.0, self._deadline - time.monotonic()) * 1000):
+            used = _cpu_seconds(process.pid)
+            if used <= self._used:
+                raise _Died(f"no answer for {self._patience:g} s")
+            self._deadline, self._used = time.monotonic() + self._patience, used
 
     def _post_mortem(self, process: subprocess.Popen[bytes], why: str) -> tuple[str, str]:
         """End what is left of the process. Returns the trouble, and what is known of it."""
@@ -153,3 +161,13 @@ class Converter:
         if code is not None and code < 0:
             return Trouble.DIED.value, f"by {signal.Signals(-code).name}"
         return Trouble.DIED.value, f"exit code {code}"
+
+
+def _cpu_seconds(pid: int) -> float:
+    """Returns the CPU time that a process has used, in seconds."""
+    try:
+        # Behind the name, which is in brackets and may hold anything, field 3 comes first.
+        fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
