@@ -29,7 +29,7 @@ CPU_SECONDS = 3.5  # for one document: then it is given up, with what there was 
 _KILLED_SECONDS = 4.5  # … and here the kernel ends the process, if its code has not come back
 _DOCUMENTS = 500  # until it makes room for a new process, whatever a library has kept
 _GROWN_KILOBYTES = 200 << 10  # resident; a process of that size leaves after the document
-_NICE = 19  # pages go first: with 10, four converters on two cores take an eighth of the time from them
+_NICE = 10  # pages go first
 _KEPT_MEMORY = 16 << 20  # bytes: freeing one large block lets glibc keep what pdfium frees, for the next page
 _LONGEST_DETAIL = 300
 
