@@ -1,4 +1,4 @@
-"""Group commit: results are committed together, every second or every thousand pages. The wait for the disk is on
+"""Group commit: results are committed together, every second or every 4,000 pages. The wait for the disk is on
 another thread."""
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pycrawl.crawl.fetch_log import FetchLog
 from pycrawl.state import meta
 
 COMMIT_SECONDS = 1.0  # between the beginnings of two commits: as much work as a crash may cost
-COMMIT_PAGES = 1_000  # finished URLs that make a commit due earlier, so that a group stays small in memory
+COMMIT_PAGES = 4_000  # finished URLs that make a commit due earlier, so that a group stays small in memory
 COMMIT_ROBOTS = 64  # robots.txt files that do, too: each may have 500 KiB
 _NEVER = float("inf")
 
