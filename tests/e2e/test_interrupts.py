@@ -108,7 +108,7 @@ def test_an_interrupt_from_a_terminal_while_fetchers_start(make_crawl: MakeCrawl
         crawl = make_crawl([server.seed])
         for number, seconds in ((signal.SIGINT, 0.05), (signal.SIGHUP, 0.2), (signal.SIGINT, 0.5)):
             running = crawl.start("crawl")
-            assert running.until(lambda: len(running.fetchers()) == 1)  # noqa: B023  # called at once
+            assert running.until(lambda: len(running.fetchers()) > 0)  # noqa: B023  # called at once
             time.sleep(seconds)
             running.send_to_group(number)
             assert running.wait() == INTERRUPTED
