@@ -7,12 +7,14 @@ says how a block is packed, `filters.py` which bits of a filter a key sets, `__i
 from __future__ import annotations
 
 import struct
+from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from itertools import accumulate
 from typing import Any, NamedTuple
 
 from pycrawl.errors import StateError
+from pycrawl.native import compiled
 from pycrawl.state.database import Database
 
 _SIGN = 1 << 63
@@ -20,6 +22,7 @@ _BLOCK_BITS = 12
 _HEADER = struct.Struct("<HBBQ")
 _PACKED = 0x80
 _ROW = struct.Struct("<II")
+_KEY = struct.Struct("=Q")
 _NUMBER_BYTES = 8
 # As in `filters.py`.
 _PROBES = 4
@@ -57,6 +60,7 @@ class KeyReader:
         self._database = database
         self._store = store
         self._runs: list[_Run] = []
+        self._columns: list[tuple[int, bytes, bytes, bytes, bytes]] = []  # of each run, for the compiled module
         self._version = -1  # of the data that the runs were read from; -1: they were not yet
 
     def ids_of(self, key: int) -> list[int]:
@@ -67,8 +71,16 @@ class KeyReader:
             (version,) = database.query("PRAGMA data_version").fetchone()
             if version != self._version:
                 self._runs = _read_runs(database, self._store)
+                self._columns = [run.columns() for run in self._runs] if compiled is not None else []
                 self._version = version
-            return _in_segments(database, _may_have(self._runs, key), key)
+            return _in_segments(database, _may_have(self._likely(key), key), key)
+
+    def _likely(self, key: int) -> list[_Run]:
+        """Returns the runs that may have a key, or all runs where there is no compiled module, which is quicker."""
+        if compiled is None:
+            return self._runs
+        places = compiled.places_in_runs(_KEY.pack(key), self._columns)
+        return [run for run, found in zip(self._runs, places, strict=True) if found]
 
 
 _SEGMENT = "sorted_segments.id, first, last, floor_key, floor_id, fences"
@@ -100,6 +112,19 @@ class _Run(NamedTuple):
     firsts: list[int]  # by segment: no key in it is lower
     filters: list[tuple[int, bytes, int]]  # by segment: its last key, its filter, and how many bits that has
     segments: list[_Segment]
+
+    def columns(self) -> tuple[int, bytes, bytes, bytes, bytes]:
+        """Returns what the compiled module asks of a run (`native/_compiled.pyi`)."""
+        filters = [bits for _, bits, _ in self.filters]
+        sizes = array("q", map(len, filters))
+        starts = array("q", [0, *accumulate(sizes)][:-1])
+        return (
+            max(self.least, 0),
+            array("Q", self.firsts).tobytes(),
+            b"".join(filters),
+            starts.tobytes(),
+            sizes.tobytes(),
+        )
 
 
 def _read_runs(database: Database, store: int) -> list[_Run]:
