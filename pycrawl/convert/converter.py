@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -48,9 +49,22 @@ class _Died(Exception):
     """The process has ended, or does not answer."""
 
 
+def cpu_seconds(pid: int) -> float:
+    """Returns the CPU time that a process has used, in seconds."""
+    try:
+        # Behind the name, which is in brackets and may hold anything, field 3 comes first.
+        fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 class Converter:
-    def __init__(self, patience: float = PATIENCE_SECONDS) -> None:
+    """`cpu_time`: returns the CPU seconds that the process with a pid has used so far."""
+
+    def __init__(self, patience: float = PATIENCE_SECONDS, cpu_time: Callable[[int], float] = cpu_seconds) -> None:
         self._patience = patience
+        self._cpu_time = cpu_time
         self._process: subprocess.Popen[bytes] | None = None
         self._deadline = 0.0  # monotonic: when the process counts as stuck …
         self._used = 0.0  # … if it has used no more CPU seconds than these
@@ -59,7 +73,7 @@ class Converter:
         """Returns the document as HTML. Never raises for what is in the document."""
         process = self._process or self._start()
         try:
-            self._deadline, self._used = time.monotonic() + self._patience, _cpu_seconds(process.pid)
+            self._deadline, self._used = time.monotonic() + self._patience, self._cpu_time(process.pid)
             facts, html = self._exchange(process, kind.module.encode(), data)
         except _Died as died:
             return Converted(b"", 0, *self._post_mortem(process, str(died)))
@@ -141,7 +155,7 @@ class Converter:
         poll = select.poll()
         poll.register(fd, event)
         while not poll.poll(max(0.0, self._deadline - time.monotonic()) * 1000):
-            used = _cpu_seconds(process.pid)
+            used = self._cpu_time(process.pid)
             if used <= self._used:
                 raise _Died(f"no answer for {self._patience:g} s")
             self._deadline, self._used = time.monotonic() + self._patience, used
@@ -161,13 +175,3 @@ class Converter:
         if code is not None and code < 0:
             return Trouble.DIED.value, f"by {signal.Signals(-code).name}"
         return Trouble.DIED.value, f"exit code {code}"
-
-
-def _cpu_seconds(pid: int) -> float:
-    """Returns the CPU time that a process has used, in seconds."""
-    try:
-        # Behind the name, which is in brackets and may hold anything, field 3 comes first.
-        fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
-    except OSError:
-        return 0.0
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

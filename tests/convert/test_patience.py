@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 import time
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import count
 
-from pycrawl.convert.converter import Converter
+from pycrawl.convert.converter import Converter, cpu_seconds
 from pycrawl.convert.kinds import KINDS
 from pycrawl.convert.simple_page import Trouble
 from pycrawl.parse.documents import convert
@@ -17,24 +20,58 @@ WORD = KINDS["application/vnd.openxmlformats-officedocument.wordprocessingml.doc
 PATIENCE = 0.2
 
 
+class Work:
+    """The CPU time of a process: it rises with each look, or not at all."""
+
+    def __init__(self) -> None:
+        self.goes_on = True
+        self._looks = count(1)
+
+    def __call__(self, pid: int) -> float:
+        return float(next(self._looks)) if self.goes_on else 0.0
+
+
+@contextmanager
+def converter_at_work(work: Work) -> Iterator[Converter]:
+    """A converter whose process is there, with all its modules."""
+    converter = Converter(PATIENCE, work)
+    try:
+        assert convert(converter, WORD, samples.word()).told == ""
+        assert converter.pid > 0
+        yield converter
+    finally:
+        converter.close()
+
+
 def test_one_that_works_is_waited_for() -> None:
-    paragraph = "<w:p><w:r><w:t>heron</w:t></w:r></w:p>"
-    document = samples.word(paragraph * 100_000)
-    with closing(Converter(PATIENCE)) as converter:
-        convert(converter, WORD, samples.word())  # it is there, with all its modules
+    with converter_at_work(Work()) as converter:
+        pid = converter.pid
+        os.kill(pid, signal.SIGSTOP)  # so that it takes longer than anybody has patience
+        timer = threading.Timer(5 * PATIENCE, os.kill, (pid, signal.SIGCONT))
+        timer.start()
         begun = time.monotonic()
-        converted = convert(converter, WORD, document)
-        assert time.monotonic() - begun > PATIENCE
-    assert converted.told == ""
-    assert converted.html.count(b"heron") == 100_000
+        converted = convert(converter, WORD, samples.word())
+        assert time.monotonic() - begun > 2 * PATIENCE
+        assert (converted.told, converter.pid) == ("", pid)
+        timer.join()
 
 
 def test_one_that_is_stuck_is_replaced() -> None:
-    with closing(Converter(PATIENCE)) as converter:
-        convert(converter, WORD, samples.word())
+    work = Work()
+    with converter_at_work(work) as converter:
         stuck = converter.pid
+        work.goes_on = False
         os.kill(stuck, signal.SIGSTOP)
         converted = convert(converter, WORD, samples.word())
         assert (converted.trouble, converted.detail) == (Trouble.DIED, f"no answer for {PATIENCE:g} s")
+        work.goes_on = True
         assert convert(converter, WORD, samples.word()).told == ""
         assert converter.pid not in (0, stuck)
+
+
+def test_the_cpu_time_of_a_process() -> None:
+    before = cpu_seconds(os.getpid())
+    while cpu_seconds(os.getpid()) <= before:
+        pass
+    assert before <= cpu_seconds(os.getpid()) <= time.process_time() + 0.1
+    assert cpu_seconds(2**30) == 0.0
