@@ -75,3 +75,16 @@ def test_the_cpu_time_of_a_process() -> None:
         pass
     assert before <= cpu_seconds(os.getpid()) <= time.process_time() + 0.1
     assert cpu_seconds(2**30) == 0.0
+
+
+def test_one_stays_for_the_next_document_however_large_its_fetcher_is() -> None:
+    ballast = bytearray(b"x" * (300 << 20))
+    converter = Converter()
+    try:
+        convert(converter, WORD, samples.word())
+        pid = converter.pid
+        convert(converter, WORD, samples.word())
+        assert converter.pid == pid > 0
+    finally:
+        converter.close()
+    assert len(ballast) == 300 << 20

@@ -142,7 +142,9 @@ class _Server:
             )
 
     def fork(self, arguments: list[str], cwd: Path, in_session: bool, files: tuple[int, ...]) -> None:
-        socket.send_fds(self._channel, [json.dumps([arguments, str(cwd), in_session]).encode()], files)
+        ignores_hangups = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+        request = [arguments, str(cwd), in_session, ignores_hangups]
+        socket.send_fds(self._channel, [json.dumps(request).encode()], files)
 
     def close(self) -> None:
         self._channel.close()
@@ -182,12 +184,13 @@ def serve() -> None:
             break
         for file in files:
             os.close(file)
-    arguments, cwd, in_session = json.loads(data)
+    arguments, cwd, in_session, ignores_hangups = json.loads(data)
     pid = os.fork()
     if pid != 0:
         _keep(pid, socket.socket(fileno=files[3]), files[:3])
         os._exit(0)
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_IGN if ignores_hangups else signal.SIG_DFL)
     for target, file in enumerate(files[:3]):
         os.dup2(file, target)
     for file in files:
