@@ -7,12 +7,10 @@ Hypothesis draws the steps (`collection_steps.py`); the real program takes them 
 from __future__ import annotations
 
 import os
-import tempfile
-from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.e2e.collection_steps import (
@@ -37,7 +35,7 @@ from tests.e2e.ledger_steps import (
     Step,
     TakeAllBack,
 )
-from tests.e2e.ledger_web import LedgerWeb
+from tests.e2e.sequences import few, live, many
 
 FEW_EXAMPLES = 4
 MANY_EXAMPLES = int(os.environ.get("LEDGER_EXAMPLES", "60"))  # some minutes
@@ -93,32 +91,14 @@ def sequences(draw: st.DrawFn) -> list[Step]:
     return steps
 
 
-def live(steps: list[Step]) -> None:
-    with tempfile.TemporaryDirectory(prefix="pycrawl-collection-") as folder, LedgerWeb() as web:
-        life = CollectionLife(Path(folder), web)
-        try:
-            for step in steps:
-                life.take(step)
-            life.finish()
-        finally:
-            life.crawl.close()
-
-
-@settings(
-    max_examples=FEW_EXAMPLES,
-    deadline=None,
-    derandomize=True,
-    database=None,
-    phases=(Phase.generate,),
-    suppress_health_check=list(HealthCheck),
-)
+@few(FEW_EXAMPLES)
 @given(sequences())
 def test_some_sequences_of_steps(steps: list[Step]) -> None:
-    live(steps)
+    live(CollectionLife, steps)
 
 
 @pytest.mark.slow
-@settings(max_examples=MANY_EXAMPLES, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+@many(MANY_EXAMPLES)
 @given(sequences())
 def test_many_sequences_of_steps(steps: list[Step]) -> None:
-    live(steps)
+    live(CollectionLife, steps)

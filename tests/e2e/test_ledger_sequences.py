@@ -6,12 +6,10 @@ Hypothesis draws the steps (`ledger_steps.py`); the real program takes them agai
 from __future__ import annotations
 
 import os
-import tempfile
-from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.e2e.ledger_steps import (
@@ -29,7 +27,8 @@ from tests.e2e.ledger_steps import (
     Step,
     TakeAllBack,
 )
-from tests.e2e.ledger_web import REFUSED, LedgerWeb
+from tests.e2e.ledger_web import REFUSED
+from tests.e2e.sequences import few, live, many
 
 FEW_EXAMPLES = 6
 MANY_EXAMPLES = int(os.environ.get("LEDGER_EXAMPLES", "60"))  # some minutes
@@ -95,32 +94,14 @@ def sequences(draw: st.DrawFn) -> list[Step]:
     return steps + draw(st.lists(changes(), max_size=2))
 
 
-def live(steps: list[Step]) -> None:
-    with tempfile.TemporaryDirectory(prefix="pycrawl-ledger-") as folder, LedgerWeb() as web:
-        life = Life(Path(folder), web)
-        try:
-            for step in steps:
-                life.take(step)
-            life.finish()
-        finally:
-            life.crawl.close()
-
-
-@settings(
-    max_examples=FEW_EXAMPLES,
-    deadline=None,
-    derandomize=True,
-    database=None,
-    phases=(Phase.generate,),
-    suppress_health_check=list(HealthCheck),
-)
+@few(FEW_EXAMPLES)
 @given(sequences())
 def test_some_sequences_of_steps(steps: list[Step]) -> None:
-    live(steps)
+    live(Life, steps)
 
 
 @pytest.mark.slow
-@settings(max_examples=MANY_EXAMPLES, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+@many(MANY_EXAMPLES)
 @given(sequences())
 def test_many_sequences_of_steps(steps: list[Step]) -> None:
-    live(steps)
+    live(Life, steps)
